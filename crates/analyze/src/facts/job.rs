@@ -1,0 +1,133 @@
+//! The whole.
+
+use nccl_report_ingest::Inputs;
+use nccl_report_ingest::units::{ExecTime, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    CollectiveTimeline, Communicator, Family, Finding, Group, HeatMap, Histogram, PairMatrix,
+    PairSlice, Process, Scatter, Share, Slice,
+};
+
+/// Everything that the analysis knows about a job: the one value that a report is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// What was read, refused, repaired, passed over.
+    pub inputs: Inputs,
+    /// What job this is.
+    pub overview: Overview,
+    /// Runs told apart by communicators, hosts and times; one in the ordinary case.
+    pub runs: Vec<Run>,
+    /// Every rank.
+    pub processes: Vec<Process>,
+    /// Every communicator, by run, then class, then name and id.
+    pub communicators: Vec<Communicator>,
+    /// Communicators of one shape and role, by share of time, largest first.
+    pub families: Vec<Family>,
+    /// Statistics of like with like, by class, operation, size.
+    pub groups: Vec<Group>,
+    /// Statistics per communicator, host, rank and stretch of time, in this order.
+    pub slices: Vec<Slice>,
+    /// Send/Recv traffic per pair.
+    pub pairs: Vec<PairSlice>,
+    /// Where the time goes, largest first.
+    pub shares: Vec<Share>,
+    /// Where the time goes by cause; the parts add up. `None` while nothing can be matched.
+    pub budget: Option<TimeBudget>,
+    /// Findings, by impact.
+    pub findings: Vec<Finding>,
+    /// Bandwidth over time.
+    pub scatters: Vec<Scatter>,
+    /// Bandwidth histograms.
+    pub histograms: Vec<Histogram>,
+    /// Rank × time maps.
+    pub heat_maps: Vec<HeatMap>,
+    /// Pair matrices.
+    pub pair_matrices: Vec<PairMatrix>,
+    /// Collectives that illustrate findings.
+    pub timelines: Vec<CollectiveTimeline>,
+}
+
+/// What job this is, for the head of a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Overview {
+    /// A name for the job: the name of the input folder.
+    pub title: String,
+    /// Host names, sorted.
+    pub hosts: Vec<String>,
+    /// Ranks that left records.
+    pub ranks: u64,
+    /// Ranks that the largest communicator promises.
+    pub ranks_expected: Option<u64>,
+    /// First and last time stamp of a dump; `None` without records.
+    pub span: Option<(Timestamp, Timestamp)>,
+    /// Dialects by number of records.
+    pub dialects: Vec<Dialect>,
+    /// The timing that the statistics are about.
+    pub timing: TimingSource,
+    /// Records with another timing, left out of every statistic.
+    pub records_other_timing: u64,
+    /// Distance between two dumps of a process, median.
+    pub dump_interval: Option<ExecTime>,
+    /// Whether records are only a sample: the latest collective of each dump (v4.0, first behaviour).
+    pub sampled: bool,
+    /// Kernel time of all records, summed over ranks.
+    pub time: ExecTime,
+    /// Sum of all message sizes.
+    pub bytes: u64,
+    /// Share of the collectives seen that have a record of every rank, 0..1; `None` without collectives.
+    pub complete: Option<f64>,
+    /// Written bandwidths that disagree with size and time by more than rounding explains.
+    pub bandwidth_mismatches: u64,
+}
+
+/// A dialect and how many records speak it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dialect {
+    /// `inspector_output_format_version`, or "unknown".
+    pub version: String,
+    /// `git_rev` values seen with it.
+    pub git_revs: Vec<String>,
+    /// Records.
+    pub records: u64,
+}
+
+/// Where the times come from. Kinds are never mixed in one statistic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimingSource {
+    /// The GPU's own clock.
+    KernelGpu,
+    /// A CPU thread that watches the kernel, or the enqueue.
+    Cpu,
+    /// Written by a plugin that doesn't say.
+    Unknown,
+}
+
+/// One run of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// First dump.
+    pub start: Timestamp,
+    /// Last dump.
+    pub end: Timestamp,
+    /// Ranks in it.
+    pub ranks: u64,
+    /// Host names, sorted.
+    pub hosts: Vec<String>,
+}
+
+/// Communication time by cause. The four parts add up to `total`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TimeBudget {
+    /// All kernel time, summed over ranks.
+    pub total: ExecTime,
+    /// Transfer at the pace of healthy peers.
+    pub transfer: ExecTime,
+    /// Waiting for late ranks.
+    pub waiting: ExecTime,
+    /// Transfer time above that of healthy peers.
+    pub slow_links: ExecTime,
+    /// Time of records that could not be matched.
+    pub unexplained: ExecTime,
+}

@@ -1,0 +1,24 @@
+//! The vocabulary of facts: everything that the analysis knows about a job, as plain values.
+//!
+//! [`Job`] is the one value that a report is made of. Nothing here computes; everything here serializes.
+
+mod communicator;
+mod distribution;
+mod figure;
+mod finding;
+mod group;
+mod job;
+mod process;
+mod slice;
+
+pub use communicator::{CommClass, Communicator, Family, FamilyOperation, Loss, Member};
+pub use distribution::Distribution;
+pub use figure::{
+    Cell, CollectiveTimeline, DensityCell, HeatMap, Histogram, PairMatrix, RankArrival, Scatter,
+    ScatterPoint, ScatterSeries,
+};
+pub use finding::{Finding, FindingKind, Impact, Scope, Severity, Subject, Window};
+pub use group::{Group, GroupKey};
+pub use job::{Dialect, Job, Overview, Run, TimeBudget, TimingSource};
+pub use process::{Process, ProcessId};
+pub use slice::{PairSlice, Share, Slice, SliceOf};

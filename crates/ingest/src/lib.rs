@@ -1,0 +1,17 @@
+//! Reads NCCL Inspector dumps into a Parquet dataset.
+
+mod dataset;
+mod error;
+mod inputs;
+pub mod inspector;
+mod pipeline;
+mod progress;
+mod table;
+pub mod units;
+
+pub use dataset::{Dataset, SourceFile, TableFile};
+pub use error::Error;
+pub use inputs::{Inputs, LineCounts, LineExample, SkippedFile};
+pub use pipeline::{Options, ingest};
+pub use progress::{NoProgress, Progress};
+pub use table::Table;

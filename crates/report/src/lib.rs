@@ -1,0 +1,1 @@
+//! Renders the facts of a job as HTML, SVG, JSON and CSV.
