@@ -19,6 +19,8 @@ pub struct Dataset {
 pub struct SourceFile {
     /// As named.
     pub path: String,
+    /// stub
+    pub census: Census,
     /// Tables made from it.
     pub tables: Vec<TableFile>,
 }
@@ -68,4 +70,13 @@ impl Dataset {
             .map(|t| self.root.join(&t.path))
             .collect()
     }
+}
+
+/// stub
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Census {
+    /// stub
+    pub first_dump_us: Option<i64>,
+    /// stub
+    pub last_dump_us: Option<i64>,
 }

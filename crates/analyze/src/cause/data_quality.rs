@@ -1,0 +1,228 @@
+//! What the data itself lacks.
+
+use nccl_report_ingest::Inputs;
+use serde_json::{Map, Value, json};
+
+use super::words;
+use crate::communicator::Comm;
+use crate::facts::{Finding, FindingKind, Impact, Severity, Subject, TimingSource};
+use crate::measured::Measured;
+use crate::units::ExecTime;
+
+/// Under this share of records lost, whoever reads the report needn't care.
+const LOSS: f64 = 0.01;
+
+/// Clocks that differ by more than this confuse whoever lines up logs of two hosts, and by more than an interval the dumps.
+const SKEW_MICROS: f64 = 50_000.0;
+
+/// With fewer collectives that have all ranks, in no communicator can lateness be told from transfer.
+const LEAST_COLLECTIVES: u64 = 20;
+
+fn finding(kind: FindingKind, severity: Severity, who: &str, summary: String, advice: &str, evidence: Vec<(&str, Value)>) -> Finding {
+    Finding {
+        id: if who.is_empty() { kind.as_str().to_owned() } else { format!("{}:{who}", kind.as_str()) },
+        kind,
+        severity,
+        confidence: 1.0,
+        summary,
+        advice: advice.to_owned(),
+        subjects: Vec::new(),
+        candidates_only: false,
+        scope: None,
+        communicators: Vec::new(),
+        window: None,
+        impact: Impact { time_lost: ExecTime::from_micros(0.0), share_of_collective_time: 0.0 },
+        evidence: evidence.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<Map<_, _>>(),
+    }
+}
+
+/// Every finding about the data.
+pub(crate) fn findings(m: &Measured, inputs: &Inputs) -> Vec<Finding> {
+    let mut out = Vec::new();
+    out.extend(mixed_runs(m));
+    out.extend(missing_ranks(m));
+    let sampled = crate::assemble::sampled(m);
+    if sampled {
+        out.push(finding(
+            FindingKind::SampledDump,
+            Severity::Info,
+            "",
+            "The dumps are a sample: this NCCL (2.28 or 2.29) keeps only the latest collective of each communicator between two dumps, so rare events can be missing.".into(),
+            "Use NCCL 2.30 or later for complete records; until then a shorter NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS keeps more.",
+            vec![("dump_interval_us", json!(m.dump_interval))],
+        ));
+    } else {
+        out.extend(lost_records(m));
+    }
+    out.extend(clock_skew(m));
+    out.extend(timing(m));
+    out.extend(unreadable(inputs));
+    if m.census.mismatches > 0 {
+        out.push(finding(
+            FindingKind::BandwidthMismatch,
+            Severity::Info,
+            "",
+            format!("{} records state a bus bandwidth that their size and time don't give; statistics use what is written.", m.census.mismatches),
+            "Compare the plugin's version and its formulas; sizes of 8-bit types and of grouped operations are known to be wrong in some.",
+            vec![("records", json!(m.census.mismatches))],
+        ));
+    }
+    out.extend(too_little(m));
+    out
+}
+
+fn mixed_runs(m: &Measured) -> Option<Finding> {
+    let n = m.topology.runs.len();
+    (n > 1).then(|| {
+        finding(
+            FindingKind::MixedJobs,
+            Severity::Info,
+            "",
+            format!("The input holds dumps of {n} runs that share no communicator; they are analysed apart, and statistics of groups cover all of them."),
+            "Give the folder of one run, or move the files of the others away, to look at one alone.",
+            vec![("runs", json!(m.topology.runs.iter().map(|r| json!({"start_us": r.start, "end_us": r.end, "ranks": r.ranks, "hosts": r.hosts.len()})).collect::<Vec<_>>()))],
+        )
+    })
+}
+
+fn missing_ranks(m: &Measured) -> Option<Finding> {
+    let mut lacking: Vec<(&Comm, Vec<u32>)> = Vec::new();
+    for c in m.topology.comms.iter().filter(|c| c.n_ranks as usize > c.members.len()) {
+        let seen: std::collections::BTreeSet<u32> = c.members.iter().map(|x| x.0).collect();
+        lacking.push((c, (0..c.n_ranks).filter(|r| !seen.contains(r)).take(64).collect()));
+    }
+    let (widest, ranks) = lacking.iter().max_by_key(|(c, _)| (c.n_ranks, std::cmp::Reverse(&c.id)))?;
+    let missing = widest.n_ranks as usize - widest.members.len();
+    let names: Vec<String> = ranks.iter().take(8).map(u32::to_string).collect();
+    let mut f = finding(
+        FindingKind::MissingRanks,
+        Severity::Info,
+        "",
+        format!(
+            "{missing} of {} ranks of {} left no records (rank {}{}); whether they were late can't be told, and links of their communicators get no verdict.",
+            widest.n_ranks,
+            widest.name.as_deref().unwrap_or(&widest.id),
+            names.join(", "),
+            if missing > names.len() { ", …" } else { "" }
+        ),
+        "Look for their files: a host whose dump folder isn't shared, a process that died, a full disk.",
+        vec![("communicator", json!(widest.id)), ("missing", json!(missing)), ("ranks", json!(ranks)), ("communicators_lacking_ranks", json!(lacking.len()))],
+    );
+    f.communicators = lacking.iter().map(|(c, _)| c.id.clone()).collect();
+    Some(f)
+}
+
+fn lost_records(m: &Measured) -> Option<Finding> {
+    let records: u64 = m.facts.iter().flat_map(|f| f.cells.values()).map(|c| c.records).sum();
+    let dropped: u64 = m.dropped.iter().flatten().sum();
+    let unmatched: u64 = m.facts.iter().map(|f| f.unmatched).sum();
+    let lost = dropped.max(unmatched);
+    let share = lost as f64 / (records + lost).max(1) as f64;
+    if share < LOSS {
+        return None;
+    }
+    // Runs of loss that follow the ring: whole multiples of records gone between two dumps.
+    let gaps: Vec<u64> = m.facts.iter().flat_map(crate::collective::facts::CommFacts::gap_lengths).collect();
+    let longest = gaps.iter().copied().max().unwrap_or(0);
+    Some(finding(
+        FindingKind::LostRecords,
+        Severity::Info,
+        "",
+        format!(
+            "{} of the records are missing ({lost} lost, {records} read){}; findings rest on the rest.",
+            words::percent(share),
+            if dropped > 0 { ", by the plugin's own count" } else { "" },
+        ),
+        "Raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE (and NCCL_INSPECTOR_DUMP_P2P_RING_SIZE), or shorten NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS, so that the ring isn't overwritten between two dumps.",
+        vec![
+            ("records", json!(records)),
+            ("dropped_by_the_plugin", json!(if m.dropped.iter().any(Option::is_some) { Some(dropped) } else { None })),
+            ("missing_from_collectives_seen", json!(unmatched)),
+            ("longest_gap_in_sequence_numbers", json!(longest)),
+        ],
+    ))
+}
+
+/// Offset of each host's stamps from the mean over hosts, µs: stamps of one collective lie within an interval, so over many
+/// collectives the mean difference of two hosts is that of their clocks.
+pub(crate) fn clock_offsets(m: &Measured) -> std::collections::BTreeMap<String, f64> {
+    let mut sums: std::collections::BTreeMap<&str, (f64, f64)> = std::collections::BTreeMap::new();
+    for (comm, trace) in m.topology.comms.iter().zip(&m.traces) {
+        let host = |i: usize| m.topology.processes[comm.members[i].1.0 as usize].host.as_str();
+        let all: std::collections::BTreeSet<&str> = (0..comm.members.len()).map(host).collect();
+        if all.len() < 2 {
+            continue;
+        }
+        for (i, &(sum, n)) in trace.stamp_offset.iter().enumerate() {
+            let s = sums.entry(host(i)).or_default();
+            *s = (s.0 + sum, s.1 + n);
+        }
+    }
+    sums.into_iter().filter(|(_, s)| s.1 >= 100.0).map(|(h, s)| (h.to_owned(), s.0 / s.1)).collect()
+}
+
+fn clock_skew(m: &Measured) -> Option<Finding> {
+    let offsets = clock_offsets(m);
+    let (ahead, most) = offsets.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let (behind, least) = offsets.iter().min_by(|a, b| a.1.total_cmp(b.1))?;
+    // Phases of the dump threads differ by up to an interval, so less than one can't be told from no difference.
+    let limit = SKEW_MICROS.max(m.dump_interval.unwrap_or(0.0));
+    (most - least > limit).then(|| {
+        let mut f = finding(
+            FindingKind::ClockSkew,
+            Severity::Info,
+            "",
+            format!("Clocks differ: {ahead} is about {} ahead of {behind}. Findings don't use clocks across hosts; time axes and windows are blurred by as much.", words::duration(most - least)),
+            "Let chrony or PTP discipline the clocks of all hosts.",
+            vec![("offset_us_by_host", json!(offsets.iter().map(|(h, o)| (h.clone(), o.round())).collect::<std::collections::BTreeMap<_, _>>()))],
+        );
+        f.subjects = vec![Subject { host: ahead.clone(), pid: None, local_rank: None, global_rank: None }, Subject { host: behind.clone(), pid: None, local_rank: None, global_rank: None }];
+        f
+    })
+}
+
+fn timing(m: &Measured) -> Option<Finding> {
+    let what = match m.timing {
+        TimingSource::KernelGpu => return None,
+        TimingSource::Cpu => "timed by the CPU, which is tens of microseconds off and can't be compared with GPU timing",
+        TimingSource::Unknown => "written by a plugin that doesn't say where its times come from",
+    };
+    Some(finding(
+        FindingKind::CpuTiming,
+        Severity::Info,
+        "",
+        format!("All records are {what}."),
+        "Use a plugin that times kernels on the GPU (NCCL 2.28.3 or later with kernel events).",
+        vec![("timing", json!(m.timing))],
+    ))
+}
+
+fn unreadable(inputs: &Inputs) -> Option<Finding> {
+    let damaged = inputs.files_damaged.len();
+    let share = inputs.rejected.lines as f64 / inputs.lines.max(1) as f64;
+    (damaged > 0 || share > LOSS).then(|| {
+        finding(
+            FindingKind::UnreadableInput,
+            Severity::Info,
+            "",
+            format!("{} of {} lines gave no record, and {damaged} files could be read in part only.", inputs.rejected.lines, inputs.lines),
+            "See the account of the input for the reasons, with file and line.",
+            vec![("rejected", json!(inputs.rejected.by_reason)), ("damaged_files", json!(damaged))],
+        )
+    })
+}
+
+fn too_little(m: &Measured) -> Option<Finding> {
+    let most = m.facts.iter().zip(&m.topology.comms).filter(|(_, c)| c.n_ranks > 1).map(|(f, _)| f.complete()).max().unwrap_or(0);
+    let traced = m.traces.iter().any(|t| t.sparse && !t.bins.is_empty());
+    (most < LEAST_COLLECTIVES && !traced).then(|| {
+        finding(
+            FindingKind::TooLittleData,
+            Severity::Info,
+            "",
+            format!("Too little data to look for causes: the best recorded communicator has {most} collectives with a record of every rank, and {LEAST_COLLECTIVES} are needed."),
+            "Let the job run longer with the Inspector on, and collect the files of all ranks.",
+            vec![("collectives_complete", json!(most))],
+        )
+    })
+}

@@ -1,0 +1,151 @@
+//! Hosts all of whose ranks are late together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::late_rank::{self, LateRank};
+use super::lateness::{Own, Series};
+use crate::measured::Measured;
+use crate::statistics::robust;
+use crate::statistics::window::{self, Standout};
+
+/// Times the noise, as for a rank.
+const Z: f64 = 8.0;
+
+/// Share of time lost, as for a rank.
+const LOCAL_SHARE: f64 = 0.03;
+
+/// So much of a host's ranks must be late by at least half of the host's median.
+const MOST: f64 = 0.75;
+
+/// A host that is late.
+#[derive(Debug, Clone)]
+pub(crate) struct LateHost {
+    /// Host.
+    pub(crate) host: String,
+    /// When.
+    pub(crate) standout: Standout,
+    /// Lateness, µs an operation, median over its ranks.
+    pub(crate) micros_late: f64,
+    /// Time that ranks of other hosts lost waiting, µs.
+    pub(crate) time_lost: f64,
+    /// Ranks, and how many of them are late.
+    pub(crate) ranks: (usize, usize),
+    /// Communicators in which it shows.
+    pub(crate) comms: BTreeSet<usize>,
+}
+
+/// Every late host that no late rank and no slow communicator on it explains. `explained` names hosts that have such.
+pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>, explained: &BTreeSet<String>) -> Vec<LateHost> {
+    let noises = late_rank::noises(m, owns);
+    let mut by_host: BTreeMap<(String, usize), Vec<&Own>> = BTreeMap::new();
+    for o in owns {
+        let hosts: BTreeSet<&str> =
+            m.topology.comms[o.comm].members.iter().map(|x| m.topology.processes[x.1.0 as usize].host.as_str()).collect();
+        if hosts.len() > 1 && !spanning.contains(&o.comm) {
+            let host = m.topology.processes[o.process].host.clone();
+            by_host.entry((host, m.family_of[o.comm])).or_default().push(o);
+        }
+    }
+    let mut best: BTreeMap<String, LateHost> = BTreeMap::new();
+    for ((host, family), owns_here) in by_host {
+        let ranks: BTreeSet<usize> = owns_here.iter().map(|o| o.process).collect();
+        let on_host = m.topology.processes.iter().filter(|p| p.host == host).count();
+        if explained.contains(&host) || ranks.len() < 2 || ranks.len() < on_host {
+            continue;
+        }
+        let series = median_series(m, &owns_here);
+        let Some(standout) = window::standout(&series, noises[&family]) else { continue };
+        if standout.z < Z {
+            continue;
+        }
+        let window = standout.start..standout.end;
+        let mean = |s: &Series| {
+            let (sum, n) = s[window.clone()].iter().flatten().fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
+            if n > 0 { sum / f64::from(n) } else { 0.0 }
+        };
+        let late: Vec<&&Own> = owns_here.iter().filter(|o| mean(&o.measured) >= 0.5 * standout.mean).collect();
+        if (late.len() as f64) < MOST * owns_here.len() as f64 || shared_abroad(m, owns, &host, &late, &mean, standout.mean) {
+            continue;
+        }
+        let (mut lost, mut time) = (0.0, 0.0);
+        for o in &late {
+            let comm = &m.topology.comms[o.comm];
+            let abroad = comm.members.iter().filter(|x| m.topology.processes[x.1.0 as usize].host != host).count();
+            let at_home = (comm.members.len() - abroad).max(1);
+            let bins = &m.traces[o.comm].member(o.member)[window.clone()];
+            let late: f64 = bins.iter().zip(&o.measured[window.clone()]).map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations).sum();
+            // Ranks of one host in one communicator are late together: those abroad wait once.
+            lost += late * abroad as f64 / at_home as f64;
+            time += (0..comm.members.len()).flat_map(|i| &m.traces[o.comm].member(i)[window.clone()]).map(|b| b.micros).sum::<f64>()
+                / at_home as f64;
+        }
+        if lost < LOCAL_SHARE * time {
+            continue;
+        }
+        let found = LateHost {
+            host: host.clone(),
+            standout,
+            micros_late: standout.mean,
+            time_lost: lost,
+            ranks: (on_host, late.iter().map(|o| o.process).collect::<BTreeSet<_>>().len()),
+            comms: late.iter().map(|o| o.comm).collect(),
+        };
+        if best.get(&host).is_none_or(|b| b.time_lost < lost) {
+            best.insert(host, found);
+        }
+    }
+    let mut out: Vec<LateHost> = best.into_values().collect();
+    out.sort_by(|a, b| b.time_lost.total_cmp(&a.time_lost).then_with(|| a.host.cmp(&b.host)));
+    out
+}
+
+fn median_series(m: &Measured, owns: &[&Own]) -> Series {
+    let mut values = Vec::new();
+    (0..m.grid.len())
+        .map(|b| {
+            values.clear();
+            values.extend(owns.iter().filter_map(|o| o.measured[b]));
+            robust::median(&mut values)
+        })
+        .collect()
+}
+
+/// Whether fellows on other hosts are as late, so that the delay isn't the host's: another stage of the same pipeline replica.
+fn shared_abroad(m: &Measured, owns: &[Own], host: &str, late: &[&&Own], mean: &dyn Fn(&Series) -> f64, level: f64) -> bool {
+    let by_process: BTreeMap<usize, Vec<&Own>> = owns.iter().fold(BTreeMap::new(), |mut map, o| {
+        map.entry(o.process).or_insert_with(Vec::new).push(o);
+        map
+    });
+    let (mut shared, mut asked) = (0, 0);
+    for o in late {
+        let family = m.family_of[o.comm];
+        for through in by_process[&o.process].iter().map(|x| x.comm).chain(pipelines(m, o.process)) {
+            if m.family_of[through] == family {
+                continue;
+            }
+            let mut levels: Vec<f64> = m.topology.comms[through]
+                .members
+                .iter()
+                .map(|x| x.1.0 as usize)
+                .filter(|&p| m.topology.processes[p].host != host)
+                .flat_map(|p| by_process.get(&p).into_iter().flatten())
+                .filter(|x| m.family_of[x.comm] == family && x.comm != o.comm)
+                .map(|x| mean(&x.measured))
+                .collect();
+            if let Some(median) = robust::median(&mut levels) {
+                asked += 1;
+                shared += usize::from(median >= 0.5 * level);
+            }
+        }
+    }
+    asked > 0 && 2 * shared >= late.len()
+}
+
+fn pipelines(m: &Measured, process: usize) -> impl Iterator<Item = usize> + '_ {
+    (0..m.pairs.len()).filter(move |&c| !m.pairs[c].is_empty() && m.topology.comms[c].members.iter().any(|x| x.1.0 as usize == process))
+}
+
+/// Hosts of late ranks, and of those that they carry along: their lateness is explained.
+pub(crate) fn hosts_of(m: &Measured, late: &[LateRank]) -> BTreeSet<String> {
+    late.iter().map(|l| m.topology.processes[l.process].host.clone()).collect()
+}

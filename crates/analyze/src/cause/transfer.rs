@@ -1,0 +1,145 @@
+//! How long transfers take in every communicator and Send/Recv pair, against the best of their kind.
+
+use std::collections::BTreeMap;
+
+use super::lateness::Series;
+use crate::measured::Measured;
+use crate::statistics::robust;
+
+/// Operations of one kind in a unit before its median counts.
+const LEAST_OPERATIONS: f64 = 16.0;
+
+/// What shares its links among its members only: a communicator, or an ordered pair that sends.
+#[derive(Debug, Clone)]
+pub(crate) struct Unit {
+    /// Communicator.
+    pub(crate) comm: usize,
+    /// Source and destination rank, for a pair.
+    pub(crate) pair: Option<(u32, u32)>,
+    /// Processes whose links it uses.
+    pub(crate) processes: Vec<usize>,
+    /// Whether it leaves the node.
+    pub(crate) network: bool,
+    /// Units of one kind are compared.
+    pub(crate) kind: Kind,
+    /// Time of its transfers over the reference, stretch by stretch: 1 is as fast as the fast ones of its kind, 2 takes twice as long.
+    pub(crate) ratio: Series,
+    /// Kernel time of transfers above the reference, all ranks, µs, stretch by stretch.
+    pub(crate) excess: Vec<f64>,
+    /// Kernel time of transfers, all ranks, µs, stretch by stretch.
+    pub(crate) time: Vec<f64>,
+    /// Operations in all.
+    pub(crate) operations: f64,
+}
+
+/// Family, and for pairs whether they leave the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Kind {
+    /// Index of the family.
+    pub(crate) family: usize,
+    /// Send/Recv rather than collectives.
+    pub(crate) p2p: bool,
+    /// Whether it leaves the node.
+    pub(crate) network: bool,
+}
+
+/// A function and size, or for pairs a size.
+type Cell = (u32, u64);
+
+/// A unit with its transfer times, before it has been compared.
+struct Draft {
+    unit: Unit,
+    cells: BTreeMap<Cell, Vec<(f64, f64)>>,
+    ranks: f64,
+}
+
+/// Every unit whose transfers are known, compared with its kind.
+pub(crate) fn units(m: &Measured) -> Vec<Unit> {
+    let mut drafts = communicator_drafts(m);
+    drafts.extend(pair_drafts(m));
+    let references = references(&drafts);
+    drafts
+        .into_iter()
+        .filter_map(|d| {
+            let mut unit = d.unit;
+            for b in 0..m.grid.len() {
+                let (mut took, mut should, mut operations) = (0.0, 0.0, 0.0);
+                for (cell, series) in &d.cells {
+                    let (sum, n) = series.get(b).copied().unwrap_or((0.0, 0.0));
+                    if let Some(&reference) = references.get(&(unit.kind, *cell)) {
+                        took += sum;
+                        should += reference * n;
+                        operations += n;
+                    }
+                }
+                unit.ratio.push((should > 0.0).then(|| took / should));
+                unit.excess.push((took - should).max(0.0) * d.ranks);
+                unit.time.push(took * d.ranks);
+                unit.operations += operations;
+            }
+            (unit.operations >= LEAST_OPERATIONS).then_some(unit)
+        })
+        .collect()
+}
+
+fn blank(comm: usize, pair: Option<(u32, u32)>, processes: Vec<usize>, kind: Kind) -> Unit {
+    Unit { comm, pair, processes, network: kind.network, kind, ratio: Vec::new(), excess: Vec::new(), time: Vec::new(), operations: 0.0 }
+}
+
+fn communicator_drafts(m: &Measured) -> Vec<Draft> {
+    let mut out = Vec::new();
+    for (c, trace) in m.traces.iter().enumerate() {
+        let comm = &m.topology.comms[c];
+        if trace.transfer.is_empty() || comm.n_ranks < 2 {
+            continue;
+        }
+        let network = comm.class().crosses_network();
+        let kind = Kind { family: m.family_of[c], p2p: false, network };
+        let processes = comm.members.iter().map(|x| x.1.0 as usize).collect();
+        out.push(Draft { unit: blank(c, None, processes, kind), cells: trace.transfer.clone(), ranks: f64::from(comm.n_ranks) });
+    }
+    out
+}
+
+fn pair_drafts(m: &Measured) -> Vec<Draft> {
+    let mut out = Vec::new();
+    for (c, pairs) in m.pairs.iter().enumerate() {
+        let comm = &m.topology.comms[c];
+        let process = |rank: u32| comm.members.iter().find(|x| x.0 == rank).map(|x| x.1.0 as usize);
+        let mut by_pair: BTreeMap<(u32, u32), BTreeMap<Cell, Vec<(f64, f64)>>> = BTreeMap::new();
+        for (&(source, destination, size), facts) in pairs {
+            by_pair.entry((source, destination)).or_default().insert((0, size), facts.transfer());
+        }
+        for (pair, cells) in by_pair {
+            // Of a rank without a file nobody knows whether it was late: no verdict on the link.
+            let (Some(a), Some(b)) = (process(pair.0), process(pair.1)) else { continue };
+            let network = m.topology.processes[a].host != m.topology.processes[b].host;
+            let kind = Kind { family: m.family_of[c], p2p: true, network };
+            out.push(Draft { unit: blank(c, Some(pair), vec![a, b], kind), cells, ranks: 2.0 });
+        }
+    }
+    out
+}
+
+/// The pace of the fast: for each kind and cell, the lower quartile over units of their own medians over time, so that it
+/// holds as long as a quarter of the units is healthy most of the time.
+fn references(drafts: &[Draft]) -> BTreeMap<(Kind, Cell), f64> {
+    let mut medians: BTreeMap<(Kind, Cell), Vec<f64>> = BTreeMap::new();
+    for d in drafts {
+        for (cell, series) in &d.cells {
+            let mut means: Vec<f64> = series.iter().filter(|t| t.1 > 0.0).map(|t| t.0 / t.1).collect();
+            if let Some(median) = robust::median(&mut means) {
+                medians.entry((d.unit.kind, *cell)).or_default().push(median);
+            }
+        }
+    }
+    medians
+        .into_iter()
+        .map(|(key, mut v)| {
+            v.sort_unstable_by(f64::total_cmp);
+            let at = (v.len() - 1) / 4;
+            (key, v[at])
+        })
+        .filter(|(_, r)| *r > 0.0)
+        .collect()
+}

@@ -1,0 +1,314 @@
+//! Causes put into findings: a sentence, what to do, the numbers behind it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::intermittent::Intermittent;
+use super::late_host::LateHost;
+use super::late_rank::LateRank;
+use super::slow_link::SlowLink;
+use super::stage::Imbalance;
+use super::transfer::Unit;
+use super::words;
+use crate::facts::{Finding, FindingKind, Impact, Scope, Severity, Subject};
+use crate::measured::Measured;
+use crate::units::ExecTime;
+
+/// Causes that cost at least this share of the job's communication time are warnings.
+const WARNING: f64 = 0.002;
+
+/// Causes that cost at least this share are critical.
+const CRITICAL: f64 = 0.10;
+
+fn impact(m: &Measured, lost: f64) -> Impact {
+    let total = m.total_micros();
+    let share = if total > 0.0 { (lost / total).clamp(0.0, 1.0) } else { 0.0 };
+    Impact { time_lost: ExecTime::from_micros(lost), share_of_collective_time: share }
+}
+
+fn severity(i: &Impact) -> Severity {
+    match i.share_of_collective_time {
+        s if s >= CRITICAL => Severity::Critical,
+        s if s >= WARNING => Severity::Warning,
+        _ => Severity::Info,
+    }
+}
+
+/// Evidence grows with the distance from the noise; some doubt always remains, more where records are few or candidates many.
+fn confidence(z: f64, least: f64, candidates: usize) -> f64 {
+    let sure = 1.0 - 0.5 * (-(z / least - 1.0)).exp().min(1.0);
+    let sure = if candidates > 1 { sure * 0.9 } else { sure };
+    (sure * 100.0).round() / 100.0
+}
+
+fn ids(m: &Measured, comms: &BTreeSet<usize>) -> Vec<String> {
+    comms.iter().map(|&c| m.topology.comms[c].id.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn evidence(pairs: Vec<(&str, Value)>) -> Map<String, Value> {
+    pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+}
+
+fn rounded(v: f64) -> Value {
+    json!((v * 1e3).round() / 1e3)
+}
+
+fn id_of(kind: FindingKind, subjects: &[Subject], extra: &str) -> String {
+    let who: Vec<String> = subjects
+        .iter()
+        .map(|s| match (s.pid, s.local_rank) {
+            (Some(pid), Some(local)) => format!("{}/{pid}/{local}", s.host),
+            _ => s.host.clone(),
+        })
+        .collect();
+    let who = if who.len() > 4 { format!("{}+{}", who[..3].join(","), who.len() - 3) } else { who.join(",") };
+    if extra.is_empty() { format!("{}:{who}", kind.as_str()) } else { format!("{}:{who}:{extra}", kind.as_str()) }
+}
+
+/// A rank that is late by itself.
+pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
+    let window = words::window(m, &l.standout);
+    let impact = impact(m, l.time_lost);
+    let subject = words::subject(m, l.process);
+    let others: Vec<f64> = (0..m.topology.comms[l.comm].members.len())
+        .filter(|&i| i != l.member)
+        .filter_map(|i| {
+            let (sum, n) = m.traces[l.comm].member(i)[l.standout.start..l.standout.end]
+                .iter()
+                .fold((0.0, 0.0), |a, b| (a.0 + b.lateness, a.1 + b.operations));
+            (n > 0.0).then(|| sum / n)
+        })
+        .collect();
+    let next = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Finding {
+        id: id_of(FindingKind::LateRank, std::slice::from_ref(&subject), ""),
+        kind: FindingKind::LateRank,
+        severity: severity(&impact),
+        confidence: confidence(l.standout.z, 8.0, 1),
+        summary: format!(
+            "{} arrives {} late at its collectives{}: the other {} ranks of {} wait for it, and {} of the job's communication time is lost.",
+            capital(&words::rank(m, l.process)),
+            words::duration(l.micros_late),
+            words::when(m, window),
+            others.len(),
+            words::comm(m, l.comm),
+            words::percent(impact.share_of_collective_time),
+        ),
+        advice: format!(
+            "Check the GPU and the process of local rank {} on {}: clocks and thermal throttling (nvidia-smi -q -d CLOCK,PERFORMANCE), ECC and Xid errors (dmesg), other work on its GPU or CPU cores, its share of the input. If it stays, drain {} and run again without it.",
+            subject.local_rank.unwrap_or(0), subject.host, subject.host
+        ),
+        subjects: vec![subject],
+        candidates_only: false,
+        scope: None,
+        communicators: ids(m, &l.comms),
+        window,
+        impact,
+        evidence: evidence(vec![
+            ("communicator", json!(m.topology.comms[l.comm].id)),
+            ("communicator_name", json!(m.topology.comms[l.comm].name)),
+            ("late_us_per_operation", rounded(l.micros_late)),
+            ("next_latest_peer_us_per_operation", if next.is_finite() { rounded(next) } else { Value::Null }),
+            ("operations", rounded(l.operations)),
+            ("times_the_noise", rounded(l.standout.z)),
+            ("share_of_communicator_time_lost", rounded(l.local_share)),
+        ]),
+    }
+}
+
+/// A rank that is late now and then.
+pub(crate) fn intermittent(m: &Measured, i: &Intermittent) -> Finding {
+    let impact = impact(m, i.time_lost);
+    let subject = words::subject(m, i.process);
+    Finding {
+        id: id_of(FindingKind::IntermittentLateRank, std::slice::from_ref(&subject), ""),
+        kind: FindingKind::IntermittentLateRank,
+        severity: severity(&impact),
+        confidence: confidence(-i.chance.max(1e-300).log10(), 5.0, 1),
+        summary: format!(
+            "{} is late now and then: {} times by {} or more (typically {}), where {} would be usual for its peers; {} of the job's communication time is lost.",
+            capital(&words::rank(m, i.process)),
+            i.events as u64,
+            words::duration(i.limit),
+            words::duration(i.typical_micros),
+            words::three(i.events_of_peers),
+            words::percent(impact.share_of_collective_time),
+        ),
+        advice: format!(
+            "Look on {} for what takes the CPU or the GPU from pid {} now and then: garbage collection, a data loader that starves, checkpoints, cron jobs, other processes, page reclaim, throttling. Compare its host-side trace with a peer's at the same moments.",
+            subject.host,
+            subject.pid.unwrap_or(0)
+        ),
+        subjects: vec![subject],
+        candidates_only: false,
+        scope: None,
+        communicators: vec![m.topology.comms[i.comm].id.clone()],
+        window: None,
+        impact,
+        evidence: evidence(vec![
+            ("communicator", json!(m.topology.comms[i.comm].id)),
+            ("communicator_name", json!(m.topology.comms[i.comm].name)),
+            ("events", rounded(i.events)),
+            ("events_expected_from_peers", rounded(i.events_of_peers)),
+            ("events_longer_than_us", rounded(i.limit)),
+            ("typical_event_us", rounded(i.typical_micros)),
+            ("operations", rounded(i.operations)),
+            ("chance_among_equals", json!(i.chance)),
+        ]),
+    }
+}
+
+/// A host all of whose ranks are late.
+pub(crate) fn late_host(m: &Measured, h: &LateHost) -> Finding {
+    let window = words::window(m, &h.standout);
+    let impact = impact(m, h.time_lost);
+    let subject = words::host(&h.host);
+    Finding {
+        id: id_of(FindingKind::LateHost, std::slice::from_ref(&subject), ""),
+        kind: FindingKind::LateHost,
+        severity: severity(&impact),
+        confidence: confidence(h.standout.z, 8.0, 1),
+        summary: format!(
+            "Host {}: {} of its {} ranks arrive {} late at collectives with other hosts{}, and no rank on it is late alone; {} of the job's communication time is lost.",
+            h.host,
+            h.ranks.1,
+            h.ranks.0,
+            words::duration(h.micros_late),
+            words::when(m, window),
+            words::percent(impact.share_of_collective_time),
+        ),
+        advice: format!(
+            "Check {} as a whole: CPU governor and power cap, cooling, memory pressure, a daemon or another job on its cores, its share of the input. Drain it if it stays.",
+            h.host
+        ),
+        subjects: vec![subject],
+        candidates_only: false,
+        scope: None,
+        communicators: ids(m, &h.comms),
+        window,
+        impact,
+        evidence: evidence(vec![
+            ("late_us_per_operation", rounded(h.micros_late)),
+            ("ranks_late", json!(h.ranks.1)),
+            ("ranks_on_host", json!(h.ranks.0)),
+            ("times_the_noise", rounded(h.standout.z)),
+        ]),
+    }
+}
+
+/// A slow link, or links of which one is slow.
+pub(crate) fn slow_link(m: &Measured, units: &[Unit], l: &SlowLink) -> Finding {
+    let window = words::window(m, &l.standout);
+    let impact = impact(m, l.time_lost);
+    let subjects: Vec<Subject> = if l.hosts.is_empty() {
+        l.processes.iter().map(|&p| words::subject(m, p)).collect()
+    } else {
+        l.hosts.iter().map(|h| words::host(h)).collect()
+    };
+    let candidates = l.scope != Scope::Fabric && subjects.len() > 1;
+    let comms: BTreeSet<usize> = l.units.iter().map(|&u| units[u].comm).collect();
+    let names: Vec<String> = comms.iter().map(|&c| words::comm(m, c)).collect();
+    let who: Vec<String> = if l.hosts.is_empty() { l.processes.iter().map(|&p| words::rank(m, p)).collect() } else { l.hosts.clone() };
+    let (what, advice) = words_of_link(l, candidates, &who);
+    let extra = match l.scope {
+        Scope::Fabric => "fabric".to_owned(),
+        s => s.as_str().to_owned(),
+    };
+    Finding {
+        id: id_of(FindingKind::SlowLink, if l.scope == Scope::Fabric { &[] } else { &subjects }, &extra),
+        kind: FindingKind::SlowLink,
+        severity: severity(&impact),
+        confidence: confidence(l.standout.z, 6.0, if candidates { 2 } else { 1 }),
+        summary: format!(
+            "{what}: transfers in {} take {} times as long as those of their kind{}{}, though no rank is late; {} of the job's communication time is lost.",
+            words::list(&names),
+            words::three(l.ratio),
+            if l.scope == Scope::Fabric { " at other times" } else { "" },
+            words::when(m, window),
+            words::percent(impact.share_of_collective_time),
+        ),
+        advice,
+        subjects,
+        candidates_only: candidates,
+        scope: Some(l.scope),
+        communicators: ids(m, &comms),
+        window,
+        impact,
+        evidence: evidence(vec![
+            ("transfer_time_ratio", rounded(l.ratio)),
+            ("slow_communicators_and_pairs", json!(l.units.len())),
+            ("fast_of_the_same_kind", json!(l.fast)),
+            ("operations", rounded(l.units.iter().map(|&u| units[u].operations).sum())),
+            ("times_the_noise", rounded(l.standout.z)),
+        ]),
+    }
+}
+
+fn words_of_link(l: &SlowLink, candidates: bool, who: &[String]) -> (String, String) {
+    let names = words::list(who);
+    let hosts: Vec<&str> = l.hosts.iter().map(String::as_str).collect();
+    match l.scope {
+        Scope::Nvlink => (
+            if candidates { format!("The NVLink of one of {} ranks is slow ({names})", who.len()) } else { format!("The NVLink of {names} is slow") },
+            "Look at the links on that host: nvidia-smi nvlink -s and -e (inactive links, error counters), dcgmi diag -r 2, Xid 74 in dmesg. nccl-tests on that host alone (all_reduce_perf -b 64M -e 1G -f 2 -g <GPUs>) confirms it.".to_owned(),
+        ),
+        Scope::Nic => (
+            if candidates {
+                format!("The network card of one of {} ranks is slow ({names}); the data can't say which", who.len())
+            } else {
+                format!("The network card of {names} is slow")
+            },
+            "Check the card next to that GPU: link width and rate (ibstat, ethtool, lspci -vv LnkSta), error and retransmit counters, cable and switch port, the affinity that NCCL chose (NCCL_DEBUG=INFO). sendrecv_perf from nccl-tests between two of the hosts, card by card (NCCL_IB_HCA), tells the candidates apart.".to_owned(),
+        ),
+        Scope::Host => (
+            if candidates {
+                format!("The network of one of {} hosts is slow ({names}); the data can't say which", who.len())
+            } else {
+                format!("The network of host {names} is slow")
+            },
+            format!(
+                "Check every card of {}: rate, errors, cabling, the switch it hangs on, PCIe settings (ACS, relaxed ordering), GPUDirect. all_reduce_perf from nccl-tests over this host and one other, with and without it, confirms it; then drain it.",
+                hosts.join(", ")
+            ),
+        ),
+        Scope::Fabric => (
+            "The network as a whole was slow for a time".to_owned(),
+            "No host stands out, so look outside the job at that time: other jobs' traffic, a switch or link that failed over, storage traffic on the same fabric, congestion counters of the switches.".to_owned(),
+        ),
+    }
+}
+
+/// A stage that takes longer: information.
+pub(crate) fn stage(m: &Measured, s: &Imbalance) -> Finding {
+    let subjects: Vec<Subject> = s.processes.iter().map(|&p| words::subject(m, p)).collect();
+    Finding {
+        id: format!("{}:stage-{}", FindingKind::StageImbalance.as_str(), s.stage),
+        kind: FindingKind::StageImbalance,
+        severity: Severity::Info,
+        confidence: 0.8,
+        summary: format!(
+            "Pipeline stage {} computes about {} longer than the others and waits less for them; the split of the model over the stages is uneven, no rank is at fault.",
+            s.stage,
+            words::percent(s.excess)
+        ),
+        advice: "Move a layer (or the loss and the output embedding) from this stage to another, or accept it.".to_owned(),
+        candidates_only: false,
+        scope: None,
+        communicators: ids(m, &s.comms),
+        window: None,
+        impact: impact(m, (s.communication.1 - s.communication.0).max(0.0) * (m.topology.processes.len() - subjects.len()) as f64),
+        evidence: evidence(vec![
+            ("stage", json!(s.stage)),
+            ("computing_time_above_others", rounded(s.excess)),
+            ("communication_us_of_a_rank", rounded(s.communication.0)),
+            ("communication_us_of_a_rank_in_other_stages", rounded(s.communication.1)),
+        ]),
+        subjects,
+    }
+}
+
+fn capital(s: &str) -> String {
+    let mut c = s.chars();
+    c.next().map_or_else(String::new, |f| f.to_uppercase().collect::<String>() + c.as_str())
+}

@@ -1,0 +1,166 @@
+//! The flow of the analysis: count record by record, find out who is who, match collectives, look for causes, put into words.
+
+use std::collections::BTreeSet;
+
+use nccl_report_ingest::{Dataset, Table};
+use rayon::prelude::*;
+
+use crate::assemble;
+use crate::cause;
+use crate::collective::facts::CommFacts;
+use crate::collective::gather::{self, Portion};
+use crate::collective::matching;
+use crate::collective::trace::{self, Trace};
+use crate::communicator::{Topology, family};
+use crate::facts::Job;
+use crate::measured::Measured;
+use crate::point_to_point;
+use crate::records::census::{self, Census};
+use crate::records::grid::TimeGrid;
+use crate::records::operation::semantics;
+use crate::records::scan;
+use crate::{Error, Options};
+
+/// Analyses a dataset.
+///
+/// The dataset is read twice or more, and never held whole: see [`Options::max_rows`].
+///
+/// # Errors
+/// When a file of the dataset can't be read or isn't one of ours.
+pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
+    let mut m = measure(dataset, options)?;
+    let causes = cause::find(&mut m, dataset.inputs());
+    let (cube, hosts) = assemble::cube(&m)?;
+    let mut slices = assemble::slices(&m, &cube, &hosts)?;
+    slices.extend(assemble::time_slices(&m));
+    let shares = assemble::shares(&m, &cube)?;
+    let groups = assemble::groups(&mut m);
+    let histograms = assemble::histograms(&mut m);
+    let scatters = assemble::scatters(&mut m);
+    let pairs = assemble::pairs(&mut m);
+    let overview = assemble::overview(&m, options.title.clone());
+    let communicators = assemble::communicators(&m);
+    let families = assemble::families(&m);
+    Ok(Job {
+        inputs: dataset.inputs().clone(),
+        overview,
+        pair_matrices: assemble::pair_matrices(&pairs),
+        communicators,
+        families,
+        groups,
+        slices,
+        pairs,
+        shares,
+        budget: causes.budget,
+        findings: causes.findings,
+        scatters,
+        histograms,
+        heat_maps: causes.heat_maps,
+        timelines: causes.timelines,
+        runs: m.topology.runs,
+        processes: m.topology.processes,
+    })
+}
+
+fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
+    let spans = dataset.files().iter().filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?))).collect();
+    let grid = TimeGrid::over(spans);
+    let census = census::take(dataset, &grid)?;
+    let topology = Topology::of(&census);
+    let timing = census.timing();
+    let dump_interval = census.dump_interval();
+    let n = topology.comms.len();
+
+    let mut repertoire: Vec<BTreeSet<(u32, u64)>> = vec![BTreeSet::new(); n];
+    let mut rows = [vec![0_u64; n], vec![0_u64; n]];
+    for (key, sums) in census.cells.iter().filter(|(k, _)| k.timing == timing) {
+        let comm = topology.place[key.endpoint as usize].0 as usize;
+        repertoire[comm].insert((key.function, key.size));
+        rows[usize::from(key.p2p)][comm] += sums.records;
+    }
+    let kin = family::families(&topology.comms, &repertoire);
+    let mut family_of = vec![0; n];
+    for (f, k) in kin.iter().enumerate() {
+        k.comms.iter().for_each(|&c| family_of[c] = f);
+    }
+
+    let mut m = Measured {
+        facts: std::iter::repeat_with(CommFacts::default).take(n).collect(),
+        traces: vec![Trace::default(); n],
+        pairs: std::iter::repeat_with(Default::default).take(n).collect(),
+        dropped: dropped(dataset, &census, &topology)?,
+        grid,
+        census,
+        topology,
+        timing,
+        dump_interval,
+        kin,
+        family_of,
+    };
+    for portion in gather::portions(&rows[0], options.max_rows) {
+        match_collectives(dataset, &mut m, &portion)?;
+    }
+    for portion in gather::portions(&rows[1], options.max_rows) {
+        pair_up(dataset, &mut m, &portion)?;
+    }
+    Ok(m)
+}
+
+fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
+    let gathered = gather::gather(dataset, Table::Collectives, &m.census, &m.topology, m.timing, portion)?;
+    let interval = m.dump_interval.unwrap_or(0.0);
+    let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
+    let parts: Vec<(CommFacts, Trace)> = gathered
+        .into_par_iter()
+        .zip(portion.comms.clone())
+        .map(|(mut rows, c)| {
+            let comm = &comms[c];
+            let mut facts = CommFacts::default();
+            matching::collectives(&mut rows, |x| facts.add(comm, &functions[x.cell().0 as usize], &x));
+            // Splitting replays reorders rows within one number only, so they are still sorted for the second walk.
+            let ends_together = |f: u32| semantics(&functions[f as usize], comm.n_ranks).ends_together;
+            (facts, trace::trace(comm, &mut rows, grid, interval, &ends_together))
+        })
+        .collect();
+    for (c, (facts, trace)) in portion.comms.clone().zip(parts) {
+        m.facts[c].merge(facts);
+        m.traces[c].merge(trace);
+    }
+    Ok(())
+}
+
+fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
+    let gathered = gather::gather(dataset, Table::P2p, &m.census, &m.topology, m.timing, portion)?;
+    let interval = m.dump_interval.unwrap_or(0.0);
+    let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
+    let direction = |f: u32| match functions[f as usize].as_str() {
+        "Send" => Some(true),
+        "Recv" => Some(false),
+        _ => None,
+    };
+    let parts: Vec<_> = gathered
+        .into_par_iter()
+        .zip(portion.comms.clone())
+        .map(|(rows, c)| point_to_point::pairs(&comms[c], &rows, grid, interval, &direction))
+        .collect();
+    for (c, pairs) in portion.comms.clone().zip(parts) {
+        for (key, facts) in pairs {
+            m.pairs[c].entry(key).or_default().merge(facts);
+        }
+    }
+    Ok(())
+}
+
+/// Records dropped per communicator, where its dumps say.
+fn dropped(dataset: &Dataset, census: &Census, topology: &Topology) -> Result<Vec<Option<u64>>, Error> {
+    let mut out = vec![None; topology.comms.len()];
+    let files: Vec<_> = dataset.table(Table::DumpStats).par_iter().map(|p| scan::dropped(p)).collect::<Result<_, _>>()?;
+    for (key, n) in files.into_iter().flatten() {
+        // A rank of which only statistics are left has no records, hence no place.
+        if let Some(e) = census.endpoints.get(&key) {
+            let into: &mut Option<u64> = &mut out[topology.place[e as usize].0 as usize];
+            *into = Some(into.unwrap_or(0).saturating_add(n));
+        }
+    }
+    Ok(out)
+}

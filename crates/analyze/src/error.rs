@@ -1,0 +1,39 @@
+//! Why a dataset can't be analysed.
+
+use std::path::PathBuf;
+
+/// Errors of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file of the dataset can't be opened.
+    #[error("failed to read {path}: {source}", path = path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file of the dataset can't be decoded.
+    #[error("failed to decode the Parquet file {path}: {source}", path = path.display())]
+    Parquet {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: parquet::errors::ParquetError,
+    },
+    /// A file of the dataset lacks a column.
+    #[error("{path} wasn't written by this program: no usable column {column:?}", path = path.display())]
+    NotOurs {
+        /// Which file.
+        path: PathBuf,
+        /// Which column.
+        column: String,
+    },
+    /// The roll-up failed, which is a bug.
+    #[error("failed to roll up statistics: {0}")]
+    RollUp(String),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Cancelled,
+}

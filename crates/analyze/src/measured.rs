@@ -1,0 +1,56 @@
+//! Everything measured about a job, before it is put into words.
+
+use std::collections::BTreeMap;
+
+use crate::collective::facts::CommFacts;
+use crate::collective::trace::Trace;
+use crate::communicator::Topology;
+use crate::communicator::family::Kin;
+use crate::facts::TimingSource;
+use crate::point_to_point::{PairFacts, PairKey};
+use crate::records::census::Census;
+use crate::records::grid::TimeGrid;
+use crate::records::operation::{Semantics, semantics};
+
+/// The measurements. Communicators are indexed alike in `topology.comms`, `facts`, `traces`, `pairs`, `family_of`.
+pub(crate) struct Measured {
+    /// Stretches of time.
+    pub(crate) grid: TimeGrid,
+    /// Counts and samples record by record.
+    pub(crate) census: Census,
+    /// Who is who.
+    pub(crate) topology: Topology,
+    /// The timing that everything below is about.
+    pub(crate) timing: TimingSource,
+    /// Distance between two dumps, µs.
+    pub(crate) dump_interval: Option<f64>,
+    /// Families.
+    pub(crate) kin: Vec<Kin>,
+    /// Family of each communicator.
+    pub(crate) family_of: Vec<usize>,
+    /// Statistics of the collectives of each communicator.
+    pub(crate) facts: Vec<CommFacts>,
+    /// Lateness and transfer over time of each communicator.
+    pub(crate) traces: Vec<Trace>,
+    /// Send/Recv traffic of each communicator.
+    pub(crate) pairs: Vec<BTreeMap<PairKey, PairFacts>>,
+    /// Totals of `dump_stats` per communicator: records dropped, where said.
+    pub(crate) dropped: Vec<Option<u64>>,
+}
+
+impl Measured {
+    /// The name of a function.
+    pub(crate) fn function(&self, f: u32) -> &str {
+        self.census.functions.items().get(f as usize).map_or("", String::as_str)
+    }
+
+    /// How a function's numbers are to be read in a communicator.
+    pub(crate) fn semantics(&self, f: u32, comm: usize) -> Semantics {
+        semantics(self.function(f), self.topology.comms[comm].n_ranks)
+    }
+
+    /// Kernel time of all records, µs.
+    pub(crate) fn total_micros(&self) -> f64 {
+        self.census.cells.iter().filter(|(k, _)| k.timing == self.timing).map(|(_, s)| s.micros).sum()
+    }
+}

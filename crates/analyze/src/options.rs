@@ -1,0 +1,17 @@
+//! What a caller may choose.
+
+/// Choices of an analysis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// A name for the job, for the head of the report.
+    pub title: String,
+    /// Records held in memory at a time while collectives are matched, 48 bytes each.
+    pub max_rows: u64,
+}
+
+impl Default for Options {
+    /// Four million records: about 200 MB, twice that while they are sorted into place.
+    fn default() -> Self {
+        Self { title: String::new(), max_rows: 4 << 20 }
+    }
+}

@@ -1,0 +1,101 @@
+//! Stretches of time: the axis of everything over time.
+
+use crate::units::Timestamp;
+
+/// Stretches that a job is cut into, all gaps between runs left out.
+const STRETCHES: usize = 96;
+
+/// A cut of the time in which dumps were written into stretches of nearly equal length.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TimeGrid {
+    segments: Vec<Segment>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Segment {
+    start: i64,
+    end: i64,
+    first: usize,
+    count: usize,
+}
+
+impl TimeGrid {
+    /// A grid over spans of time (first and last stamp of each file). Spans that overlap or touch become one segment.
+    pub(crate) fn over(mut spans: Vec<(i64, i64)>) -> Self {
+        spans.sort_unstable();
+        let mut merged: Vec<(i64, i64)> = Vec::new();
+        for (start, end) in spans {
+            match merged.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => merged.push((start, end)),
+            }
+        }
+        let total: i128 = merged.iter().map(|s| i128::from(s.1) - i128::from(s.0) + 1).sum();
+        let mut first = 0;
+        let segments = merged
+            .iter()
+            .map(|&(start, end)| {
+                let length = i128::from(end) - i128::from(start) + 1;
+                let share = (length * STRETCHES as i128 / total.max(1)).clamp(1, length);
+                let count = usize::try_from(share).unwrap_or(1);
+                let segment = Segment { start, end, first, count };
+                first += count;
+                segment
+            })
+            .collect();
+        Self { segments }
+    }
+
+    /// How many stretches.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.last().map_or(0, |s| s.first + s.count)
+    }
+
+    /// The stretch that a moment lies in; a moment between segments or outside belongs to the nearest before it, or the first.
+    pub(crate) fn stretch(&self, at: i64) -> usize {
+        let i = self.segments.partition_point(|s| s.start <= at).saturating_sub(1);
+        let Some(s) = self.segments.get(i) else { return 0 };
+        let length = i128::from(s.end) - i128::from(s.start) + 1;
+        let offset = (i128::from(at) - i128::from(s.start)).clamp(0, length - 1);
+        s.first + usize::try_from(offset * s.count as i128 / length).unwrap_or(0)
+    }
+
+    /// Start and end of a stretch.
+    pub(crate) fn bounds(&self, stretch: usize) -> (Timestamp, Timestamp) {
+        let i = self.segments.partition_point(|s| s.first <= stretch).saturating_sub(1);
+        let Some(s) = self.segments.get(i) else { return (Timestamp::default(), Timestamp::default()) };
+        let length = i128::from(s.end) - i128::from(s.start) + 1;
+        let edge = |k: usize| {
+            // The first moment that `stretch` puts into the k-th stretch: the smallest offset with offset·count ≥ k·length.
+            let offset = (k as i128 * length + s.count as i128 - 1) / s.count as i128;
+            Timestamp::from_unix_micros(s.start.saturating_add(i64::try_from(offset).unwrap_or(i64::MAX)))
+        };
+        let k = stretch - s.first;
+        (edge(k), edge(k + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_cover_the_spans_and_skip_the_gap() {
+        let grid = TimeGrid::over(vec![(1_000_000, 1_000_959), (0, 95), (50, 959)]);
+        assert_eq!(grid.len(), 96);
+        assert_eq!((grid.stretch(-5), grid.stretch(0), grid.stretch(959)), (0, 0, 47));
+        assert_eq!((grid.stretch(1_000_000), grid.stretch(i64::MAX)), (48, 95));
+        for k in 0..96 {
+            let (start, end) = grid.bounds(k);
+            assert_eq!(grid.stretch(start.as_unix_micros()), k);
+            assert_eq!(grid.stretch(end.as_unix_micros() - 1), k);
+        }
+    }
+
+    #[test]
+    fn nothing_and_a_single_moment() {
+        assert_eq!(TimeGrid::over(vec![]).len(), 0);
+        assert_eq!(TimeGrid::over(vec![]).stretch(7), 0);
+        assert_eq!(TimeGrid::over(vec![(5, 5)]).len(), 1);
+    }
+}

@@ -1,0 +1,8 @@
+//! From the dataset to numbers: the scan, the names it meets, and the census of everything countable record by record.
+
+pub(crate) mod census;
+pub(crate) mod grid;
+pub(crate) mod operation;
+pub(crate) mod registry;
+pub(crate) mod scan;
+pub(crate) mod swarm;
