@@ -356,8 +356,8 @@ fn bytes_per_record(options: &Options) -> io::Result<u64> {
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut out = None;
-    let mut records = 2_500_000;
-    let mut bytes = None;
+    let mut records: u64 = 2_500_000;
+    let mut bytes: Option<u64> = None;
     let mut options = Options {
         out: PathBuf::new(),
         operations: 0,
@@ -375,7 +375,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
         };
         match argument.as_str() {
             "--records" => records = number(&value()?)?,
-            "--bytes" => bytes = Some(number(&value()?)?),
+            "--bytes" => bytes = Some(number::<u64>(&value()?)?),
             "--ranks" => options.ranks = number(&value()?)?,
             "--communicators" => options.communicators = number(&value()?)?,
             "--verbose" => options.channels = number(&value()?)?,
@@ -395,15 +395,15 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
         }
     }
     options.out = out.ok_or("the folder OUT is missing")?;
-    if options.ranks == 0 || options.ranks % GPUS_PER_NODE != 0 {
+    if options.ranks == 0 || !options.ranks.is_multiple_of(GPUS_PER_NODE) {
         return Err(format!("--ranks must be a multiple of {GPUS_PER_NODE}"));
     }
     if options.communicators == 0 {
         return Err("--communicators must be at least 1".into());
     }
     if let Some(bytes) = bytes {
-        let each: u64 = bytes_per_record(&options).map_err(|e| e.to_string())?;
-        records = bytes / each;
+        let each = bytes_per_record(&options).map_err(|e| e.to_string())?;
+        records = bytes / each.max(1);
     }
     let streams = u64::from(options.ranks) * u64::from(options.communicators);
     options.operations = u64::max(records, 1).div_ceil(streams);
