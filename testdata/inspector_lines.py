@@ -10,8 +10,9 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
-# Above this a size (1 PiB) or a time (36 years) is a wrapped unsigned number, not a measurement.
-IMPLAUSIBLE = 1 << 50
+# Above these a size (1 PiB) or a time (30 days) is a wrapped unsigned number, not a measurement.
+MAX_SIZE = 1 << 50
+MAX_TIME_US = 30 * 86400 * 1000000
 BANDWIDTH_COMMA = re.compile(rb'("(?:coll|p2p)_(?:algobw|busbw)_gbs"\s*:\s*)-?\d+,\d+')
 BARE_NOT_A_NUMBER = re.compile(rb'("(?:coll|p2p)_(?:algobw|busbw)_gbs"\s*:\s*)[-+]?(?:nan|inf(?:inity)?)\b', re.I)
 
@@ -142,7 +143,9 @@ def operation(context, perf, kind):
         return None, "missing_field"
     r.timing = perf.get(f"{kind}_timing_source")
     size, time_us = as_number(r.size), as_number(r.time_us)
-    if size is None or time_us is None or not 0 <= size < IMPLAUSIBLE or not 0 < time_us < IMPLAUSIBLE:
+    if size is None or time_us is None or not 0 <= size <= MAX_SIZE or not 1 <= time_us <= MAX_TIME_US:
+        return None, "implausible"
+    if not 0 <= r.rank < r.n_ranks or not 0 < r.nnodes <= r.n_ranks or (r.p2p and not 0 <= r.peer < r.n_ranks):
         return None, "implausible"
     written = [as_number(perf.get(f"{kind}_{name}_gbs")) for name in ("algobw", "busbw")]
     r.busbw = written[1] if written[1] is not None else bandwidth(r.function, size, time_us, r.n_ranks)
