@@ -28,7 +28,8 @@ generate-dumps OUT [options]     writes the dumps of an invented job into the fo
 
 const GPUS_PER_NODE: u32 = 8;
 const COLLECTIVES: [&str; 4] = ["AllReduce", "AllGather", "ReduceScatter", "Broadcast"];
-const SIZES: [u64; 6] = [16 << 10, 256 << 10, 1 << 20, 8 << 20, 64 << 20, 256 << 20];
+/// As the Inspector writes them: a rank's part for AllGather and ReduceScatter.
+const SIZES: [u64; 6] = [16 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
 /// Operations of one communicator between two dumps; under the plugin's default ring of 1024.
 const OPERATIONS_PER_DUMP: u64 = 240;
 const DUMP_INTERVAL_US: u64 = 500_000;
@@ -255,12 +256,7 @@ fn write_operation(
     let collective = COLLECTIVES[(operation % kinds) as usize];
     let sequence_number = operation / kinds;
     let n_ranks = communicator.n_ranks;
-    let total = SIZES[(sequence_number % SIZES.len() as u64) as usize];
-    // Sizes are of the whole message; the Inspector writes a rank's part where each rank has one.
-    let size = match collective {
-        "AllGather" | "ReduceScatter" => (total / u64::from(n_ranks)).max(8192),
-        _ => total,
-    };
+    let size = SIZES[(sequence_number % SIZES.len() as u64) as usize];
     let last_arrival = (0..n_ranks)
         .map(|rank| communicator.arrival_us(operation, rank))
         .fold(0.0, f64::max);
