@@ -6,6 +6,7 @@ mod inputs;
 pub mod inspector;
 mod pipeline;
 mod progress;
+pub mod source;
 mod table;
 pub mod units;
 
