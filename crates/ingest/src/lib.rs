@@ -6,10 +6,13 @@ mod inputs;
 pub mod inspector;
 mod pipeline;
 mod progress;
+mod source;
 mod table;
 pub mod units;
 
-pub use dataset::{Dataset, SourceFile, TableFile};
+pub use dataset::{
+    Census, CommunicatorSeen, Dataset, Fingerprint, ProcessSeen, SourceFile, TableFile,
+};
 pub use error::Error;
 pub use inputs::{Inputs, LineCounts, LineExample, SkippedFile};
 pub use pipeline::{Options, ingest};

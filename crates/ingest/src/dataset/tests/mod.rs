@@ -1,0 +1,5 @@
+//! What goes in comes out.
+
+mod cells;
+mod records;
+mod round_trip;
