@@ -68,27 +68,22 @@ pub struct SkippedFile {
 }
 
 impl Inputs {
-    /// Adds a file. One without records is listed, and its lines count only where they are an Inspector's: the lines of a job's
-    /// own output aren't refused records.
+    /// Adds a file. One without records is listed among the skipped; if it is an Inspector's all the same, its rejected lines
+    /// count.
     pub(crate) fn add(&mut self, name: &str, bytes: u64, tally: &FileTally) {
-        if let Some(reason) = tally.why_skipped() {
-            self.files_skipped.push(SkippedFile {
-                path: name.to_owned(),
-                reason,
-            });
-            if !tally.is_inspectors() {
-                return;
-            }
+        let listed = |reason: &str| SkippedFile {
+            path: name.to_owned(),
+            reason: reason.to_owned(),
+        };
+        if let Some(reason) = why_skipped(tally) {
+            self.files_skipped.push(listed(&reason));
         } else {
             self.files += 1;
             self.bytes += bytes;
-            if let Some(damage) = &tally.damage {
-                self.files_damaged.push(SkippedFile {
-                    path: name.to_owned(),
-                    reason: damage.clone(),
-                });
-            }
+            self.files_damaged
+                .extend(tally.damage.as_deref().map(listed));
         }
+        // The lines of a job's own output aren't refused records; the reader counts none there.
         self.lines += tally.lines;
         add_counts(&mut self.records, &tally.records);
         add_counts(&mut self.unknown_kinds, &tally.unknown_kinds);
@@ -134,34 +129,20 @@ fn add_counts(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
     }
 }
 
-impl FileTally {
-    /// Why the file counts as skipped, in words; `None` where it gave records.
-    pub(crate) fn why_skipped(&self) -> Option<String> {
-        if self.records.values().any(|&count| count > 0) {
-            return None;
-        }
-        let what = match (&self.damage, self.lines) {
-            (Some(damage), 0) => format!("can't be read: {damage}"),
-            (None, 0) => "empty".to_owned(),
-            _ if self.is_inspectors() => format!(
-                "no record could be read, only {} rejected lines",
-                self.rejected.lines
-            ),
-            (Some(damage), _) => {
-                format!("holds no Inspector record as far as it can be read: {damage}")
-            }
-            (None, _) => "holds no Inspector record".to_owned(),
-        };
-        Some(what)
+/// Why a file counts as skipped, in words; `None` where it gave records.
+pub(crate) fn why_skipped(tally: &FileTally) -> Option<String> {
+    if tally.skipped.is_some() {
+        return tally.skipped.clone();
     }
-
-    /// Whether lines are an Inspector's, if only by being records that can't be used.
-    fn is_inspectors(&self) -> bool {
-        self.records.values().any(|&count| count > 0)
-            || ["orphaned", "missing_field", "implausible"]
-                .iter()
-                .any(|&reason| self.rejected.by_reason.contains_key(reason))
+    if tally.records.values().any(|&count| count > 0) {
+        return None;
     }
+    let lines = tally.rejected.lines;
+    let damage = tally.damage.as_deref().map(|d| format!("; damaged: {d}"));
+    Some(format!(
+        "no record could be read: {lines} lines rejected{}",
+        damage.unwrap_or_default()
+    ))
 }
 
 #[cfg(test)]
@@ -197,7 +178,11 @@ mod tests {
         let mut inputs = Inputs::default();
         inputs.add("b", 100, &tally(10, "b", "orphaned", 3));
         inputs.add("a", 50, &tally(1, "a", "invalid_json", 1));
-        inputs.add("train.log", 7, &tally(0, "train.log", "invalid_json", 1000));
+        let no_dump = FileTally {
+            skipped: Some("no Inspector record".into()),
+            ..FileTally::default()
+        };
+        inputs.add("train.log", 7, &no_dump);
         inputs.add("grep.log", 9, &tally(0, "grep.log", "orphaned", 20));
         inputs.sort();
         assert_eq!((inputs.files, inputs.bytes, inputs.lines), (2, 150, 35));

@@ -10,11 +10,10 @@ mod source;
 mod table;
 pub mod units;
 
-pub use dataset::{
-    Census, CommunicatorSeen, Dataset, Fingerprint, ProcessSeen, SourceFile, TableFile,
-};
+pub use dataset::{Census, CommunicatorSeen, Dataset, ProcessSeen, SourceFile, TableFile};
 pub use error::Error;
 pub use inputs::{Inputs, LineCounts, LineExample, SkippedFile};
 pub use pipeline::{Options, ingest};
 pub use progress::{NoProgress, Progress};
+pub use source::Fingerprint;
 pub use table::Table;

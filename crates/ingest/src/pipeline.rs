@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::dataset::{Entry, Folder, Manifest, remove};
+use crate::dataset::{Folder, Manifest, Unfinished, remove};
 use crate::source::discover;
-use crate::{Dataset, Error, Progress, SkippedFile};
+use crate::{Dataset, Error, Progress};
 
-use one_file::Outcome;
-use plan::{Plan, Step};
+use one_file::{Outcome, read_one};
+use plan::Plan;
 
 /// What to read and where to write.
 #[derive(Debug, Clone)]
@@ -48,28 +48,26 @@ pub fn ingest(options: &Options, progress: &dyn Progress) -> Result<Dataset, Err
     manifest.skipped.clone_from(&plan.skipped);
     manifest.files = plan.kept().cloned().collect();
 
-    // Until the end the manifest says that the dataset isn't whole, so that nobody reads one half of the old and one of the new.
-    if plan.has_work() || !folder.stale(&plan.earlier, &manifest)?.is_empty() {
-        manifest.save(folder.root())?;
-    }
-    let (done, error) = read_all(options, &plan, progress);
+    let unfinished = Unfinished::new(&folder, manifest.clone());
+    let (done, error) = read_all(options, &plan, progress, &unfinished);
     for outcome in done {
         match outcome {
             Outcome::Read(entry) => manifest.files.push(*entry),
             Outcome::Unreadable(skipped) => manifest.skipped.push(skipped),
         }
     }
-    manifest
-        .files
-        .sort_by(|a, b| (&a.name, &a.stem).cmp(&(&b.name, &b.stem)));
+    manifest.sort();
     if let Some(error) = error {
-        // The reason to stop matters more than whether the next run finds what this one did.
-        let _ = manifest.save(folder.root());
+        if unfinished.is_marked() {
+            // The reason to stop matters more than whether the next run finds what this one did.
+            let _ = manifest.save(folder.root());
+        }
         return Err(error);
     }
     plan.name_copies(&mut manifest);
-    manifest.skipped.sort();
+    manifest.sort();
     for path in folder.stale(&plan.earlier, &manifest)? {
+        unfinished.mark()?;
         remove(&path)?;
     }
     manifest.complete = true;
@@ -78,11 +76,12 @@ pub fn ingest(options: &Options, progress: &dyn Progress) -> Result<Dataset, Err
 }
 
 /// Reads what the plan says must be read, the largest files first so that no thread is left with a large one at the end. After an
-/// error, what the other threads had finished and the error.
+/// error, what was finished and the error.
 fn read_all(
     options: &Options,
     plan: &Plan,
     progress: &dyn Progress,
+    unfinished: &Unfinished<'_>,
 ) -> (Vec<Outcome>, Option<Error>) {
     let mut order: Vec<_> = plan.to_read().collect();
     order.sort_by_key(|step| std::cmp::Reverse(step.candidate.bytes));
@@ -94,7 +93,7 @@ fn read_all(
             let Some(step) = order.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 break;
             };
-            match read_one(options, step, progress) {
+            match read_one(options, step, progress, || unfinished.mark()) {
                 Ok(outcome) => done.push(outcome),
                 Err(error) => {
                     failed.store(true, Ordering::Relaxed);

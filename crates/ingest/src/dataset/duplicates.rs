@@ -11,10 +11,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::Error;
-use crate::source::{Candidate, open};
+use crate::source::{Candidate, Opened};
 
 /// Bytes of each file's beginning that are held while all are compared.
 const HEAD: usize = 512;
@@ -126,7 +126,7 @@ fn copies_in(
 
 fn head(path: &Path) -> Vec<u8> {
     let mut head = Vec::with_capacity(HEAD);
-    if let Ok(file) = open(path) {
+    if let Ok(file) = Opened::open(path) {
         // What comes before damage is in `head` all the same.
         let _ = file.take(HEAD as u64).read_to_end(&mut head);
     }
@@ -134,7 +134,7 @@ fn head(path: &Path) -> Vec<u8> {
 }
 
 fn measure(file: usize, path: &Path, cancel: &AtomicBool) -> Option<Measured> {
-    let mut hash = Xxh3Default::new();
+    let mut hash = Xxh3::new();
     let mut bytes = 0;
     let mut has_a_line = false;
     let whole = pieces(path, cancel, |piece| {
@@ -154,7 +154,7 @@ fn measure(file: usize, path: &Path, cancel: &AtomicBool) -> Option<Measured> {
 
 /// The hash of the first so many bytes, for each of the lengths, which ascend.
 fn beginnings(path: &Path, lengths: &[u64], cancel: &AtomicBool) -> Vec<(u64, u64)> {
-    let mut hash = Xxh3Default::new();
+    let mut hash = Xxh3::new();
     let mut bytes = 0;
     let mut found = Vec::with_capacity(lengths.len());
     pieces(path, cancel, |mut piece| {
@@ -177,7 +177,7 @@ fn beginnings(path: &Path, lengths: &[u64], cancel: &AtomicBool) -> Vec<(u64, u6
 
 /// Whether the one file begins with all of the other, byte by byte.
 fn begins_with(long: &Path, short: &Path, cancel: &AtomicBool) -> bool {
-    let Ok(mut long) = open(long) else {
+    let Ok(mut long) = Opened::open(long) else {
         return false;
     };
     let mut buffer = Vec::new();
@@ -192,7 +192,7 @@ fn begins_with(long: &Path, short: &Path, cancel: &AtomicBool) -> bool {
 
 /// Gives the content piece by piece until it ends or `each` wants no more; whether it ended without damage.
 fn pieces(path: &Path, cancel: &AtomicBool, mut each: impl FnMut(&[u8]) -> bool) -> bool {
-    let Ok(mut file) = open(path) else {
+    let Ok(mut file) = Opened::open(path) else {
         return false;
     };
     let mut buffer = vec![0; 256 << 10];

@@ -1,17 +1,13 @@
 //! All tables of one input: records in, Parquet files out, all or none.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::TableFile;
 use super::census::{Census, Taker};
 use super::writer::{Staged, TableWriter};
+use crate::Error;
 use crate::inspector::{Body, OperationKind, Record, Sink};
 use crate::table::{ChannelColumns, CollectiveColumns, DumpStatsColumns, P2pColumns, ProxyColumns};
-use crate::{Error, Progress};
-
-/// Records between two looks at whether to stop, and two reports of progress.
-const REPORT_EVERY: u64 = 4096;
 
 /// Puts the records of one input into its tables.
 pub(crate) struct FileTables<'a> {
@@ -22,9 +18,6 @@ pub(crate) struct FileTables<'a> {
     proxy: TableWriter<'a, ProxyColumns>,
     dump_stats: TableWriter<'a, DumpStatsColumns>,
     census: Taker,
-    unreported: u64,
-    progress: &'a dyn Progress,
-    cancel: &'a AtomicBool,
 }
 
 /// Where the tables of one input go.
@@ -40,12 +33,7 @@ pub(crate) struct Place<'a> {
 
 impl<'a> FileTables<'a> {
     /// Tables without rows. `source_file` is what the column of that name says.
-    pub(crate) fn new(
-        place: Place<'a>,
-        source_file: &'a str,
-        progress: &'a dyn Progress,
-        cancel: &'a AtomicBool,
-    ) -> Self {
+    pub(crate) fn new(place: Place<'a>, source_file: &'a str) -> Self {
         let Place {
             root,
             stem,
@@ -59,15 +47,14 @@ impl<'a> FileTables<'a> {
             proxy: TableWriter::new(root, stem, compression_level),
             dump_stats: TableWriter::new(root, stem, compression_level),
             census: Taker::default(),
-            unreported: 0,
-            progress,
-            cancel,
         }
     }
 
-    /// Completes all files, and only then gives them their names.
-    pub(crate) fn finish(self) -> Result<(Vec<TableFile>, Census), Error> {
-        self.progress.advanced(0, self.unreported);
+    /// Completes all files, and only then gives them their names. `before_change` is called between, unless there is no file.
+    pub(crate) fn finish(
+        self,
+        before_change: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(Vec<TableFile>, Census), Error> {
         let staged = [
             self.collectives.finish()?,
             self.p2p.finish()?,
@@ -75,24 +62,12 @@ impl<'a> FileTables<'a> {
             self.proxy.finish()?,
             self.dump_stats.finish()?,
         ];
-        if self.cancel.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
+        let staged: Vec<_> = staged.into_iter().flatten().collect();
+        if !staged.is_empty() {
+            before_change()?;
         }
-        let files = staged
-            .into_iter()
-            .flatten()
-            .map(Staged::persist)
-            .collect::<Result<_, _>>()?;
-        Ok((files, self.census.finish()))
-    }
-
-    fn report(&mut self) -> Result<(), Error> {
-        self.progress.advanced(0, self.unreported);
-        self.unreported = 0;
-        if self.cancel.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
-        }
-        Ok(())
+        let files = staged.into_iter().map(Staged::persist);
+        Ok((files.collect::<Result<_, _>>()?, self.census.finish()))
     }
 }
 
@@ -101,10 +76,6 @@ impl Sink for FileTables<'_> {
 
     fn record(&mut self, record: &Record<'_>, line: u64) -> Result<(), Error> {
         self.census.take(record);
-        self.unreported += 1;
-        if self.unreported == REPORT_EVERY {
-            self.report()?;
-        }
         let context = &record.context;
         let file = self.source_file;
         match &record.body {

@@ -9,11 +9,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::census::Census;
-use super::fingerprint::Fingerprint;
 use super::naming;
 use super::writer::temporary_in;
 use super::{SourceFile, TableFile};
+use crate::inputs::why_skipped;
 use crate::inspector::FileTally;
+use crate::source::{Fingerprint, fingerprint};
 use crate::{Error, Inputs, SkippedFile};
 
 /// Counts up when the tables or the manifest change their shape or meaning: a dataset of another number is made anew.
@@ -55,8 +56,8 @@ pub(crate) struct Entry {
     pub(crate) bytes: u64,
     /// Its content as it lies on disk; `None` where it couldn't be read to the end, and then it is read again each time.
     pub(crate) raw: Option<Fingerprint>,
-    /// Its content without gzip.
-    pub(crate) inflated: Option<Fingerprint>,
+    /// Its content without gzip, as far as it goes.
+    pub(crate) text: Option<Fingerprint>,
     /// The account of its lines.
     pub(crate) tally: FileTally,
     /// Who speaks in it.
@@ -112,13 +113,13 @@ impl Manifest {
             ));
         }
         let manifest: Self = serde_json::from_slice(&text).map_err(broken)?;
-        match manifest.tables().find(|file| !file.is_in_place()) {
-            Some(file) => Err(format!(
+        if let Some(file) = manifest.tables().find(|file| !file.is_in_place()) {
+            return Err(format!(
                 "{FILE_NAME} names a file that isn't one of this program's: {}",
                 file.path.display()
-            )),
-            None => Ok(manifest),
+            ));
         }
+        Ok(manifest)
     }
 
     /// Whether entries of this manifest hold in the other: not if made by another version or with other settings.
@@ -155,6 +156,13 @@ impl Manifest {
         Ok(())
     }
 
+    /// Puts the lists in order.
+    pub(crate) fn sort(&mut self) {
+        self.files
+            .sort_by(|a, b| (&a.name, &a.stem).cmp(&(&b.name, &b.stem)));
+        self.skipped.sort();
+    }
+
     /// Every Parquet file of the dataset.
     pub(super) fn tables(&self) -> impl Iterator<Item = &TableFile> {
         self.files.iter().flat_map(|file| &file.tables)
@@ -167,7 +175,7 @@ impl Manifest {
             .par_iter()
             .filter_map(|file| {
                 let path = file.path.display();
-                match file.fingerprint.fits(&root.join(&file.path)) {
+                match file.is_whole(root) {
                     Ok(true) => None,
                     Ok(false) => Some(format!("{path} was changed since it was written")),
                     Err(error) => Some(format!("{path} can't be read: {error}")),
@@ -198,7 +206,7 @@ impl Manifest {
     pub(super) fn source_files(&self) -> Vec<SourceFile> {
         self.files
             .iter()
-            .filter(|file| !file.tally.records.is_empty())
+            .filter(|file| why_skipped(&file.tally).is_none())
             .map(|file| SourceFile {
                 path: file.name.clone(),
                 bytes: file.bytes,
@@ -213,15 +221,20 @@ impl Manifest {
 impl Entry {
     /// Whether all Parquet files made from this input are there and whole.
     pub(crate) fn is_whole(&self, root: &Path) -> bool {
-        self.tables.iter().all(|file| {
-            file.fingerprint
-                .fits(&root.join(&file.path))
-                .unwrap_or(false)
-        })
+        let mut tables = self.tables.iter();
+        tables.all(|file| file.is_whole(root).unwrap_or(false))
     }
 }
 
 impl TableFile {
+    /// Whether the file has the content that was written; reads all of it.
+    fn is_whole(&self, root: &Path) -> io::Result<bool> {
+        let path = root.join(&self.path);
+        // A file of another length needn't be read.
+        Ok(std::fs::metadata(&path)?.len() == self.bytes
+            && fingerprint(&path)? == (self.xxh3, self.bytes))
+    }
+
     /// Whether the path, read from a file that anyone may have written, lies where this program puts files.
     fn is_in_place(&self) -> bool {
         self.path

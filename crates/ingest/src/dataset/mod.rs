@@ -5,27 +5,27 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Inputs, Table};
+use crate::{Error, Fingerprint, Inputs, Table};
 
 mod census;
 mod duplicates;
 mod file_tables;
-mod fingerprint;
 mod folder;
 mod manifest;
 mod naming;
 mod properties;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 mod writer;
 
 pub use census::{Census, CommunicatorSeen, ProcessSeen};
 pub(crate) use duplicates::{Copy, find_copies};
 pub(crate) use file_tables::{FileTables, Place};
-pub use fingerprint::Fingerprint;
 pub(crate) use folder::{Folder, remove};
 pub(crate) use manifest::{Entry, Manifest};
 pub(crate) use naming::Stems;
+pub(crate) use unfinished::Unfinished;
 
 /// A folder of Parquet tables and the manifest of what they were made from.
 #[derive(Debug, Clone)]
@@ -59,9 +59,10 @@ pub struct TableFile {
     pub path: PathBuf,
     /// Rows.
     pub rows: u64,
+    /// Length.
+    pub bytes: u64,
     /// Its content.
-    #[serde(flatten)]
-    pub fingerprint: Fingerprint,
+    pub xxh3: Fingerprint,
 }
 
 impl Dataset {

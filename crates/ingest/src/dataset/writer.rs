@@ -9,14 +9,14 @@ use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::Xxh3;
 
+use super::TableFile;
 use super::manifest::relative;
 use super::naming::TEMPORARY_PREFIX;
 use super::properties::properties;
-use super::{Fingerprint, TableFile};
-use crate::Error;
 use crate::table::Columns;
+use crate::{Error, Fingerprint};
 
 /// Writes a table's part of one input. No file is made before the first rows come.
 pub(super) struct TableWriter<'a, C> {
@@ -74,15 +74,15 @@ impl<'a, C: Columns> TableWriter<'a, C> {
             .writer
             .into_inner()
             .map_err(|source| write_error(&place, source))?;
-        let (temporary, fingerprint) = file.finish();
         Ok(Some(Staged {
-            temporary,
             table_file: TableFile {
                 table: C::TABLE,
                 path: relative(C::TABLE.folder(), self.stem),
                 rows: self.rows,
-                fingerprint,
+                bytes: file.bytes,
+                xxh3: Fingerprint::from(file.hash.digest128()),
             },
+            temporary: file.file,
             place,
         }))
     }
@@ -180,7 +180,7 @@ pub(super) fn write_error(place: &Path, source: ParquetError) -> Error {
 /// A file that knows the fingerprint of what was written. The Parquet writer buffers.
 struct HashingFile {
     file: NamedTempFile,
-    hash: Box<Xxh3Default>,
+    hash: Xxh3,
     bytes: u64,
 }
 
@@ -188,17 +188,9 @@ impl HashingFile {
     fn new(file: NamedTempFile) -> Self {
         Self {
             file,
-            hash: Box::default(),
+            hash: Xxh3::new(),
             bytes: 0,
         }
-    }
-
-    fn finish(self) -> (NamedTempFile, Fingerprint) {
-        let fingerprint = Fingerprint {
-            bytes: self.bytes,
-            xxh3: self.hash.digest(),
-        };
-        (self.file, fingerprint)
     }
 
     fn file(&mut self) -> &mut File {

@@ -25,6 +25,8 @@ pub trait Sink {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileTally {
+    /// Why the file counts as no dump at all. All counts are zero then.
+    pub skipped: Option<String>,
     /// Lines that aren't blank.
     pub lines: u64,
     /// Records by kind.
@@ -48,7 +50,7 @@ pub struct FileTally {
 /// # Errors
 /// The sink's.
 pub fn read_dump<S: Sink>(
-    input: impl Read,
+    input: &mut dyn Read,
     name: &str,
     sink: &mut S,
     on_progress: &mut dyn FnMut(u64),
@@ -64,7 +66,6 @@ pub fn read_dump<S: Sink>(
             Ok(0) => break,
             Ok(read) => {
                 tally.bytes_inflated += read as u64;
-                on_progress(read as u64);
             }
             Err(error) => {
                 tally.damage = Some(error.to_string());
@@ -82,16 +83,31 @@ pub fn read_dump<S: Sink>(
             Some((kind, record)) => {
                 *tally.records.entry(kind.to_owned()).or_default() += 1;
                 sink.record(&record, number)?;
+                on_progress(1);
             }
             None => {
                 tally.rejected.lines += 1;
-                *tally
-                    .rejected
-                    .by_reason
-                    .entry("invalid_json".into())
-                    .or_default() += 1;
+                let orphan = value.get("coll_perf").is_some();
+                let reason = if orphan { "orphaned" } else { "invalid_json" };
+                *tally.rejected.by_reason.entry(reason.into()).or_default() += 1;
             }
         }
+    }
+    if tally.records.is_empty() && !tally.rejected.by_reason.contains_key("orphaned") {
+        let empty = tally.lines == 0;
+        tally = FileTally {
+            skipped: Some(
+                if empty {
+                    "empty"
+                } else {
+                    "no Inspector record"
+                }
+                .into(),
+            ),
+            damage: tally.damage,
+            bytes_inflated: tally.bytes_inflated,
+            ..FileTally::default()
+        };
     }
     Ok(tally)
 }

@@ -1,13 +1,14 @@
 //! One input, from its bytes to its tables.
 
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Options;
 use super::plan::Step;
-use crate::dataset::{Entry, FileTables, Fingerprint, Place};
+use crate::dataset::{Entry, FileTables, Place};
 use crate::inspector::read_dump;
-use crate::source::{Opened, open};
+use crate::source::Opened;
 use crate::{Error, Progress, SkippedFile};
 
 /// What became of an input.
@@ -18,7 +19,7 @@ pub(super) enum Outcome {
     Unreadable(SkippedFile),
 }
 
-/// Reads an input and writes its tables.
+/// Reads an input and writes its tables; calls `before_change` before it puts a file in its place.
 ///
 /// # Errors
 /// When a table can't be written, or when cancelled; nothing of the input stays then. An input that can't be read is no error.
@@ -26,10 +27,11 @@ pub(super) fn read_one(
     options: &Options,
     step: &Step,
     progress: &dyn Progress,
+    before_change: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Outcome, Error> {
     let name = step.candidate.name.as_str();
     let cancel = &*options.cancel;
-    let opened = match open(&step.candidate.path) {
+    let opened = match Opened::open(&step.candidate.path) {
         Ok(opened) => opened,
         Err(error) => {
             progress.advanced(step.candidate.bytes, 0);
@@ -45,33 +47,34 @@ pub(super) fn read_one(
         stem: &step.stem,
         compression_level: options.compression_level,
     };
-    let mut tables = FileTables::new(place, name, progress, cancel);
+    let mut tables = FileTables::new(place, name);
     let mut input = Watched {
+        on_disk: opened.bytes_on_disk(),
         inner: opened,
         reported: 0,
+        io_failed: false,
         progress,
         cancel,
     };
-    let tally = read_dump(&mut input, name, &mut tables, &mut |_| {})?;
+    let tally = read_dump(&mut input, name, &mut tables, &mut |records| {
+        progress.advanced(0, records);
+    })?;
     if cancel.load(Ordering::Relaxed) {
         return Err(Error::Cancelled);
     }
-    let opened = input.inner;
-    let (tables, census) = tables.finish()?;
+    let (tables, census) = tables.finish(before_change)?;
+    // A file of another format isn't read to its end.
+    progress.advanced(step.candidate.bytes.saturating_sub(input.reported), 0);
     progress.file_done();
-    let raw = opened.raw_xxh3().map(|xxh3| Fingerprint {
-        bytes: opened.raw_bytes(),
-        xxh3,
-    });
+    let io_failed = input.io_failed;
+    // What couldn't be read this time may be readable the next, so it has no fingerprint to be known again by.
+    let bytes = input.inner.finish().ok().filter(|_| !io_failed);
     Ok(Outcome::Read(Box::new(Entry {
         name: name.to_owned(),
         stem: step.stem.clone(),
-        bytes: raw.map_or(step.candidate.bytes, |raw| raw.bytes),
-        raw,
-        inflated: tally.damage.is_none().then(|| Fingerprint {
-            bytes: tally.bytes_inflated,
-            xxh3: opened.inflated_xxh3(),
-        }),
+        bytes: bytes.map_or(step.candidate.bytes, |bytes| bytes.on_disk_len),
+        raw: bytes.map(|bytes| bytes.on_disk),
+        text: bytes.map(|bytes| bytes.text),
         tally,
         census,
         tables,
@@ -82,7 +85,10 @@ pub(super) fn read_one(
 /// reaches the place where records are counted.
 struct Watched<'a> {
     inner: Opened,
+    on_disk: Arc<AtomicU64>,
     reported: u64,
+    /// Whether the disk failed, rather than gzip.
+    io_failed: bool,
     progress: &'a dyn Progress,
     cancel: &'a AtomicBool,
 }
@@ -93,9 +99,16 @@ impl Read for Watched<'_> {
             return Err(io::Error::other("stopped"));
         }
         let result = self.inner.read(buffer);
-        let bytes = self.inner.raw_bytes();
-        self.progress.advanced(bytes - self.reported, 0);
-        self.reported = bytes;
+        if let Err(error) = &result {
+            use io::ErrorKind::{Interrupted, InvalidData, InvalidInput, UnexpectedEof};
+            let of_the_content = [Interrupted, InvalidData, InvalidInput, UnexpectedEof];
+            self.io_failed |= !of_the_content.contains(&error.kind());
+        }
+        let bytes = self.on_disk.load(Ordering::Relaxed);
+        if bytes > self.reported {
+            self.progress.advanced(bytes - self.reported, 0);
+            self.reported = bytes;
+        }
         result
     }
 }

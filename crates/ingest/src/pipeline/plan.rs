@@ -1,16 +1,15 @@
 //! What is to be read: found files without copies, and without those whose tables an earlier run made.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
 use super::Options;
-use crate::dataset::{Copy, Entry, Fingerprint, Folder, Manifest, Stems, find_copies};
-use crate::source::{Candidate, Found};
+use crate::dataset::{Copy, Entry, Folder, Manifest, Stems, find_copies};
+use crate::inputs::why_skipped;
+use crate::source::{Candidate, Found, fingerprint};
 use crate::{Error, Progress, SkippedFile};
 
 /// What to do with each file.
@@ -101,17 +100,13 @@ impl Plan {
         self.steps.iter().filter(|step| step.kept.is_none())
     }
 
-    pub(super) fn has_work(&self) -> bool {
-        self.to_read().next().is_some()
-    }
-
     /// Lists the copies among the skipped files: each names the one used, or, where that one turned out to hold nothing, shares its
     /// fate.
     pub(super) fn name_copies(&self, manifest: &mut Manifest) {
         let without_records: BTreeMap<&str, String> = manifest
             .files
             .iter()
-            .filter_map(|entry| Some((entry.name.as_str(), entry.tally.why_skipped()?)))
+            .filter_map(|entry| Some((entry.name.as_str(), why_skipped(&entry.tally)?)))
             .collect();
         let copies: Vec<_> = self
             .copies
@@ -137,14 +132,11 @@ fn unchanged<'a>(
     cancel: &AtomicBool,
 ) -> Option<&'a Entry> {
     let entry = entries.get(&step.stem)?;
-    let before = entry.raw?;
-    if entry.name != step.candidate.name || before.bytes != step.candidate.bytes {
+    let before = (entry.raw?, entry.bytes);
+    let stopped = || cancel.load(Ordering::Relaxed);
+    if entry.name != step.candidate.name || entry.bytes != step.candidate.bytes || stopped() {
         return None;
     }
-    let file = File::open(&step.candidate.path).ok()?;
-    let now = Fingerprint::of(file, |_| match cancel.load(Ordering::Relaxed) {
-        true => Err(io::ErrorKind::Other.into()),
-        false => Ok(()),
-    });
-    (now.ok()? == before && entry.is_whole(folder.root())).then_some(entry)
+    let now = fingerprint(&step.candidate.path).ok()?;
+    (now == before && entry.is_whole(folder.root())).then_some(entry)
 }

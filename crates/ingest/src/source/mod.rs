@@ -1,7 +1,8 @@
-//! STAND-IN, to be replaced by the reader's: finding files and opening them.
+//! Files: which there are, and their bytes.
 
 mod discover;
+mod name;
 mod open;
 
-pub(crate) use discover::{Candidate, Found, discover};
-pub(crate) use open::{Opened, open};
+pub use discover::{Candidate, Found, discover};
+pub use open::{Bytes, Fingerprint, Opened, fingerprint};

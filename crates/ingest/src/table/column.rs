@@ -150,7 +150,8 @@ impl<T: ArrowPrimitiveType> Column for Numbers<T> {
     }
 
     fn finish(&mut self) -> ArrayRef {
-        let values = std::mem::replace(&mut self.0, Vec::with_capacity(self.0.len()));
+        let rows = self.0.len();
+        let values = std::mem::replace(&mut self.0, Vec::with_capacity(rows));
         Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), None))
     }
 }

@@ -144,7 +144,8 @@ impl Column for Text {
     }
 
     fn finish(&mut self) -> ArrayRef {
-        let keys = std::mem::replace(&mut self.keys, Vec::with_capacity(self.keys.len()));
+        let rows = self.keys.len();
+        let keys = std::mem::replace(&mut self.keys, Vec::with_capacity(rows));
         let keys = Int32Array::new(ScalarBuffer::from(keys), None);
         Arc::new(DictionaryArray::<Int32Type>::new(
             keys,

@@ -3,3 +3,4 @@
 mod cells;
 mod records;
 mod round_trip;
+mod speed;

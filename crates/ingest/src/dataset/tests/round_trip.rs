@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use parquet::basic::{Compression, Encoding};
 use parquet::file::reader::FileReader;
@@ -12,11 +11,10 @@ use proptest::prelude::*;
 
 use super::cells::{Row, expected, read};
 use super::records::record;
+use crate::Table;
 use crate::dataset::{Census, FileTables, Place, TableFile};
 use crate::inspector::{Body, Context, Operation, OperationKind, Record, Sink};
-use crate::{NoProgress, Table};
-
-static GO_ON: AtomicBool = AtomicBool::new(false);
+use crate::source::fingerprint;
 
 fn tables(root: &Path) -> FileTables<'_> {
     let place = Place {
@@ -24,7 +22,7 @@ fn tables(root: &Path) -> FileTables<'_> {
         stem: "b-0123456789",
         compression_level: 1,
     };
-    FileTables::new(place, "a/b.log", &NoProgress, &GO_ON)
+    FileTables::new(place, "a/b.log")
 }
 
 fn write<'a>(
@@ -35,7 +33,7 @@ fn write<'a>(
     for (line, record) in (1..).zip(records) {
         tables.record(record, line).expect("taken");
     }
-    tables.finish().expect("written")
+    tables.finish(|| Ok(())).expect("written")
 }
 
 fn collective(sn: i64) -> Record<'static> {
@@ -91,7 +89,7 @@ proptest! {
             let path = folder.path().join(&file.path);
             prop_assert_eq!(&read(&path), &rows[file.table.folder()]);
             prop_assert_eq!(file.rows, rows[file.table.folder()].len() as u64);
-            prop_assert!(file.fingerprint.fits(&path).expect("there"));
+            prop_assert_eq!(fingerprint(&path).expect("there"), (file.xxh3, file.bytes));
         }
     }
 }
@@ -106,7 +104,7 @@ fn rows_keep_their_order_over_many_batches_and_row_groups() {
             .record(&collective(sn), sn as u64 + 1)
             .expect("taken");
     }
-    let (files, census) = tables.finish().expect("written");
+    let (files, census) = tables.finish(|| Ok(())).expect("written");
     assert_eq!(files[0].rows, 300_000);
     let path = folder.path().join(&files[0].path);
 

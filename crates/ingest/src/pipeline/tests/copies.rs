@@ -61,7 +61,7 @@ fn copies_of_a_file_without_records_are_that_and_nothing_else() {
     job.put("c/train.log", "epoch 1\n");
     job.put("empty.log", "");
     let dataset = job.run();
-    let reason = "holds no Inspector record";
+    let reason = "no Inspector record";
     assert_eq!(
         skipped(&dataset),
         [

@@ -119,6 +119,24 @@ fn a_file_that_cannot_be_opened_is_named_and_the_rest_goes_on() {
 }
 
 #[test]
+fn lines_that_lost_their_context_count_though_they_give_no_record() {
+    let job = Job::new();
+    job.put("a.log", dump(1, 3));
+    let orphan = "{\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":7}}\n";
+    job.put("grep.log", orphan.repeat(20));
+    let dataset = job.run();
+    let inputs = dataset.inputs();
+    assert_eq!(
+        (inputs.files, inputs.lines, inputs.rejected.lines),
+        (1, 23, 20)
+    );
+    assert_eq!(
+        skipped(&dataset),
+        [("grep.log", "no record could be read: 20 lines rejected")]
+    );
+}
+
+#[test]
 fn a_missing_input_is_an_error_that_names_it() {
     let mut job = Job::new();
     job.options.inputs.push(job.beside("absent"));

@@ -37,13 +37,8 @@ fn nothing_half_written_stays() {
     let job = Job::new();
     job.put("a.log", dump(1, 60_000));
     assert!(matches!(stop_after(&job, 40_000), Error::Cancelled));
-    let files = job.files();
-    assert_eq!(files.keys().collect::<Vec<_>>(), ["manifest.json"]);
-    let error = Dataset::open(job.root()).expect_err("incomplete");
-    assert!(
-        error.to_string().contains("stopped before it was done"),
-        "{error}"
-    );
+    assert!(job.files().is_empty());
+    Dataset::open(job.root()).expect_err("nothing was finished");
     assert_eq!(rows(&job.run()), 60_000);
     Dataset::open(job.root()).expect("whole");
 }
@@ -77,13 +72,32 @@ fn a_stopped_rerun_leaves_the_old_dataset_marked() {
     job.put("a.log", dump(1, 10));
     job.run();
     job.put("a.log", dump(1, 20_000));
-    stop_after(&job, 10_000);
+    job.put("b.log", dump(2, 19_000));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+    let pool = pool.build().expect("a pool");
+    pool.install(|| stop_after(&job, 30_000));
     let error = Dataset::open(job.root()).expect_err("a.log is newer");
     assert!(
         error.to_string().contains("stopped before it was done"),
         "{error}"
     );
-    assert_eq!(rows(&job.run()), 20_000);
+    assert_eq!(rows(&job.run()), 39_000);
+    Dataset::open(job.root()).expect("whole");
+}
+
+#[test]
+fn a_rerun_stopped_before_it_finished_a_file_leaves_the_old_dataset() {
+    let job = Job::new();
+    job.put("a.log", dump(1, 10));
+    let old = job.run();
+    let files = job.files();
+    job.put("a.log", dump(1, 20_000));
+    stop_after(&job, 10_000);
+    assert_eq!(job.files(), files);
+    assert_eq!(
+        Dataset::open(job.root()).expect("whole").files(),
+        old.files()
+    );
 }
 
 #[test]
