@@ -152,16 +152,17 @@ fn files_of_others_stay_and_are_not_read() {
     Dataset::open(job.root()).expect("whole");
 }
 
+#[cfg(unix)]
 #[test]
 fn another_compression_makes_all_again() {
     let mut job = Job::new();
-    job.put("a.log", dump(1, 3000));
+    job.put("a.log", dump(1, 30) + &sends(1, 3));
     job.run();
-    let before = job.files();
+    let before = numbers(&job);
     job.options.compression_level = 9;
     job.run();
-    for (name, content) in job.files() {
-        assert_ne!(before[&name], content, "{name}");
+    for (name, number) in numbers(&job) {
+        assert_ne!(before[&name], number, "{name}");
     }
 }
 
