@@ -6,7 +6,7 @@ mod inputs;
 pub mod inspector;
 mod pipeline;
 mod progress;
-mod source;
+pub mod source;
 mod table;
 pub mod units;
 

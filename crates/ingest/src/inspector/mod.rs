@@ -1,10 +1,22 @@
 //! From bytes to records.
 
+mod check;
+mod evidence;
+mod interpret;
+mod lines;
+mod marker;
+mod owned;
+mod parse;
 mod read;
 mod record;
+mod repair;
+mod salvage;
+mod spread;
+mod tally;
 
-pub use read::{FileTally, Sink, read_dump};
+pub use read::{Sink, read_dump};
 pub use record::{
     Body, ChannelTrace, Context, DumpStats, Operation, OperationKind, Proxy, ProxyStep, Record,
     Trace,
 };
+pub use tally::FileTally;

@@ -1,172 +1,241 @@
-//! STAND-IN, to be replaced by the reader: a naive one for ordinary v4.0 lines, so that tables and datasets can be tested.
+//! One file, from its first byte to its last.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use super::evidence::foreign_format;
+use super::interpret::Interpreter;
+use super::lines::{Line, Lines, MAX_LINE};
+use super::record::Record;
+use super::repair::Repair;
+use super::spread::{Part, Spread, elements};
+use super::tally::FileTally;
 
-use super::{Body, Context, DumpStats, Operation, OperationKind, Record};
-use crate::LineCounts;
-
-/// Takes records.
+/// Where records go.
 pub trait Sink {
-    /// Why no more can be taken.
+    /// Why it takes no more.
     type Error;
-    /// Takes one.
+
+    /// Takes a record and the line on which it begins, from 1.
     ///
     /// # Errors
-    /// When no more can be taken.
+    /// When nothing more should be read.
     fn record(&mut self, record: &Record<'_>, line: u64) -> Result<(), Self::Error>;
 }
 
-/// The account of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct FileTally {
-    /// Why the file counts as no dump at all. All counts are zero then.
-    pub skipped: Option<String>,
-    /// Lines that aren't blank.
-    pub lines: u64,
-    /// Records by kind.
-    pub records: BTreeMap<String, u64>,
-    /// Kinds nobody has heard of.
-    pub unknown_kinds: BTreeMap<String, u64>,
-    /// Lines that gave no record.
-    pub rejected: LineCounts,
-    /// Broken lines whose record could be saved.
-    pub repaired: LineCounts,
-    /// Markers that promised more than came.
-    pub truncated_dumps: u64,
-    /// What cut the reading short.
-    pub damage: Option<String>,
-    /// Bytes after inflating.
-    pub bytes_inflated: u64,
-}
-
-/// Reads lines into the sink.
+/// Reads a dump of any dialect, already inflated, to its end. `name` is what the file is called in examples.
+///
+/// Damage to the stream isn't an error but told in the tally, as bad lines are: what lies before it counts.
+/// `on_progress` is called every few hundred kilobytes with the number of records since the last call.
+///
+/// A file without any trace of the Inspector's format gives [`FileTally::skipped`] and no counts; a sink may have been given records of
+/// kind [`Other`](super::Body::Other) before that is known.
 ///
 /// # Errors
-/// The sink's.
+/// Only those of the sink.
 pub fn read_dump<S: Sink>(
     input: &mut dyn Read,
     name: &str,
     sink: &mut S,
     on_progress: &mut dyn FnMut(u64),
 ) -> Result<FileTally, S::Error> {
-    let _ = name;
-    let mut tally = FileTally::default();
-    let mut input = BufReader::new(input);
-    let mut line = Vec::new();
-    let mut number = 0;
-    loop {
-        line.clear();
-        match input.read_until(b'\n', &mut line) {
-            Ok(0) => break,
-            Ok(read) => {
-                tally.bytes_inflated += read as u64;
-            }
-            Err(error) => {
-                tally.damage = Some(error.to_string());
-                break;
-            }
-        }
-        number += 1;
-        let text = String::from_utf8_lossy(&line);
-        if text.trim().is_empty() {
-            continue;
-        }
-        tally.lines += 1;
-        let value: Value = serde_json::from_str(&text).unwrap_or_default();
-        match record(&value) {
-            Some((kind, record)) => {
-                *tally.records.entry(kind.to_owned()).or_default() += 1;
-                sink.record(&record, number)?;
-                on_progress(1);
-            }
-            None => {
-                tally.rejected.lines += 1;
-                let orphan = value.get("coll_perf").is_some();
-                let reason = if orphan { "orphaned" } else { "invalid_json" };
-                *tally.rejected.by_reason.entry(reason.into()).or_default() += 1;
-            }
-        }
-    }
-    if tally.records.is_empty() && !tally.rejected.by_reason.contains_key("orphaned") {
-        let empty = tally.lines == 0;
-        tally = FileTally {
-            skipped: Some(
-                if empty {
-                    "empty"
-                } else {
-                    "no Inspector record"
-                }
-                .into(),
-            ),
-            damage: tally.damage,
-            bytes_inflated: tally.bytes_inflated,
+    let mut lines = Lines::new(input);
+    if let Some(format) = foreign_format(lines.peek()) {
+        return Ok(FileTally {
+            skipped: Some(format.to_owned()),
             ..FileTally::default()
-        };
+        });
     }
-    Ok(tally)
+    let mut reader = Reader {
+        interpreter: Interpreter::new(name, sink),
+        spread: Spread::default(),
+        list: None,
+    };
+    let mut told = 0;
+    loop {
+        while let Some(line) = lines.buffered() {
+            reader.line(line)?;
+        }
+        let records = reader.interpreter.records();
+        on_progress(records - told);
+        told = records;
+        match lines.refill() {
+            Some(line) => reader.line(line)?,
+            None => break,
+        }
+    }
+    reader.end()?;
+    on_progress(reader.interpreter.records() - told);
+    Ok(finish(reader.interpreter, &lines))
 }
 
-fn record(value: &Value) -> Option<(&'static str, Record<'_>)> {
-    let header = value.get("header")?;
-    let metadata = value.get("metadata")?;
-    let text = |v: &'_ Value, key: &str| v.get(key)?.as_str().map(|s| Cow::Owned(s.to_owned()));
-    let context = Context {
-        id: text(header, "id")?,
-        comm_name: text(header, "comm_name"),
-        rank: header.get("rank")?.as_u64()? as u32,
-        n_ranks: header.get("n_ranks")?.as_u64()? as u32,
-        nnodes: header.get("nnodes")?.as_u64()? as u32,
-        format_version: text(metadata, "inspector_output_format_version"),
-        git_rev: text(metadata, "git_rev"),
-        rec_mechanism: text(metadata, "rec_mechanism"),
-        dump_timestamp_us: metadata.get("dump_timestamp_us")?.as_i64()?,
-        hostname: text(metadata, "hostname")?,
-        pid: metadata.get("pid")?.as_i64()?,
-        gpu_uuid: None,
-        tags: None,
-    };
-    if let Some(stats) = value.get("dump_stats") {
-        let stats = DumpStats {
-            coll_records: stats.get("coll_records").and_then(Value::as_u64),
-            ..DumpStats::default()
+fn finish<S: Sink, R: Read>(interpreter: Interpreter<'_, S>, lines: &Lines<R>) -> FileTally {
+    let damage = lines.damage().map(ToString::to_string);
+    let evident = interpreter.is_dump();
+    let tally = interpreter.finish();
+    if evident {
+        return FileTally {
+            damage,
+            bytes_inflated: lines.bytes(),
+            ..tally
         };
-        let body = Body::DumpStats(stats);
-        return Some(("dump_stats", Record { context, body }));
     }
-    let (name, kind, prefix, of) = if value.get("coll_perf").is_some() {
-        ("collective", OperationKind::Collective, "coll", "coll_perf")
-    } else {
-        ("p2p", OperationKind::PointToPoint, "p2p", "p2p_perf")
+    let reason = match &damage {
+        Some(damage) => format!("no Inspector record before the damage: {damage}"),
+        None if tally.lines == 0 => "empty".to_owned(),
+        None => "no Inspector record".to_owned(),
     };
-    let perf = value.get(of)?;
-    let number = |key: &str| perf.get(format!("{prefix}_{key}"));
-    let operation = Operation {
-        kind,
-        function: text(perf, prefix)?,
-        sequence_number: number("sn")?.as_i64()?,
-        peer: number("peer").and_then(Value::as_i64),
-        size_bytes: number("msg_size_bytes")?.as_u64()?,
-        exec_time_us: number("exec_time_us")?.as_u64()?,
-        exec_time_fraction_us: 0.0,
-        timing_source: text(perf, &format!("{prefix}_timing_source")),
-        algobw_gbs: number("algobw_gbs")?.as_f64()?,
-        busbw_gbs: number("busbw_gbs")?.as_f64()?,
-        algo: text(perf, "coll_algo"),
-        proto: text(perf, "coll_proto"),
-        graph_captured: None,
-        trace: None,
-    };
-    Some((
-        name,
-        Record {
-            context,
-            body: Body::Operation(operation),
-        },
-    ))
+    FileTally {
+        skipped: Some(reason),
+        damage,
+        bytes_inflated: lines.bytes(),
+        ..FileTally::default()
+    }
+}
+
+/// Puts together what belongs together: lines, records over many lines, lists of records.
+struct Reader<'s, S> {
+    interpreter: Interpreter<'s, S>,
+    spread: Spread,
+    /// Whether the file is one list over many lines; unknown before its first line with text.
+    list: Option<bool>,
+}
+
+impl<S: Sink> Reader<'_, S> {
+    fn line(&mut self, line: Line<'_>) -> Result<(), S::Error> {
+        let mut bytes = line.bytes;
+        if line.too_long {
+            self.break_off(true)?;
+            self.interpreter.too_long(line.number);
+            return Ok(());
+        }
+        if line.number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes = &bytes[3..];
+            self.interpreter.begin_line(Some(Repair::ByteOrderMark));
+        } else {
+            self.interpreter.begin_line(None);
+        }
+        if let Some(rest) = bytes.strip_suffix(b"\r") {
+            bytes = rest;
+            self.interpreter.carriage_return();
+        }
+        // Bytes up to the space are white space, or what nobody writes into a line: a lost block leaves zeros.
+        let end = bytes
+            .iter()
+            .rposition(|&b| b > b' ')
+            .map_or(0, |last| last + 1);
+        let content = bytes.iter().position(|&b| b > b' ').unwrap_or(end);
+        let hole = bytes.len() - end + content > 0
+            && (bytes[end..].contains(&0) || bytes[..content].contains(&0));
+        if hole {
+            self.break_off(true)?;
+        }
+        if content == end {
+            if hole {
+                self.interpreter.zeros(line.number, bytes.len());
+            }
+            return Ok(());
+        }
+        let result = self.text(&bytes[..end], content, line.number, line.terminated);
+        if hole {
+            self.interpreter.hole();
+        }
+        result
+    }
+
+    /// A line with text from `content` on.
+    fn text(
+        &mut self,
+        line: &[u8],
+        content: usize,
+        number: u64,
+        terminated: bool,
+    ) -> Result<(), S::Error> {
+        let text = &line[content..];
+        // The usual line: an object from end to end.
+        if text.len() > 1 && text[0] == b'{' && !self.spread.is_open() && self.list == Some(false) {
+            return self.interpreter.text(text, number, terminated, None);
+        }
+        match self.spread.offer(line, content, number, MAX_LINE) {
+            Part::None => {}
+            Part::Taken => {
+                self.list.get_or_insert(false);
+                return Ok(());
+            }
+            Part::Complete => return self.gathered(true),
+            Part::Broken => {
+                self.break_off(true)?;
+                return self.text(line, content, number, terminated);
+            }
+        }
+        if text[0] == b'['
+            && let Some(elements) = elements(text)
+        {
+            self.list.get_or_insert(false);
+            for element in elements {
+                self.interpreter
+                    .text(element, number, true, Some(Repair::JsonArray))?;
+            }
+            return Ok(());
+        }
+        let list = *self.list.get_or_insert_with(|| {
+            text[0] == b'['
+                && text[1..]
+                    .trim_ascii_start()
+                    .first()
+                    .is_none_or(|&b| b == b'{')
+        });
+        if !list {
+            return self.interpreter.text(text, number, terminated, None);
+        }
+        let inner = list_element(text);
+        match inner {
+            b"" => Ok(()),
+            b"{" => {
+                self.spread.offer(inner, 0, number, MAX_LINE);
+                Ok(())
+            }
+            _ => self
+                .interpreter
+                .text(inner, number, terminated, Some(Repair::JsonArray)),
+        }
+    }
+
+    /// Gives what was gathered to the interpreter; `whole` if its end has been seen.
+    fn gathered(&mut self, terminated: bool) -> Result<(), S::Error> {
+        let gathered = self.spread.take();
+        if gathered.too_long {
+            self.interpreter.too_long(gathered.first);
+            return Ok(());
+        }
+        self.interpreter.text(
+            &gathered.text,
+            gathered.first,
+            terminated,
+            Some(Repair::SpreadOverLines),
+        )
+    }
+
+    /// Ends a spread record that isn't whole. It is one bad line.
+    fn break_off(&mut self, terminated: bool) -> Result<(), S::Error> {
+        if self.spread.is_open() {
+            self.gathered(terminated)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), S::Error> {
+        self.break_off(false)
+    }
+}
+
+/// What a line of a list holds beside brackets and commas.
+fn list_element(text: &[u8]) -> &[u8] {
+    let mut inner = text;
+    while let [b'[' | b',', rest @ ..] = inner {
+        inner = rest.trim_ascii_start();
+    }
+    while let [rest @ .., b']' | b','] = inner {
+        inner = rest.trim_ascii_end();
+    }
+    inner
 }

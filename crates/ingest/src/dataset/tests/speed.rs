@@ -9,9 +9,17 @@ use crate::inspector::{Body, Context, Operation, OperationKind, Record, Sink};
 
 const ROWS: u64 = 2_000_000;
 
+/// Well mixed bits of a number (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+fn splitmix(number: u64) -> u64 {
+    let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 /// What one process of a job with eight communicators writes: runs of records per communicator, times that vary.
 fn record(row: u64, id: &'static str) -> Record<'static> {
-    let random = row.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let random = splitmix(row);
     let exec_time_us = 100 + (random >> 54);
     let size_bytes = 1 << (13 + (random >> 20) % 12);
     let bandwidth = (size_bytes as f64 / exec_time_us as f64).round() / 1000.0;

@@ -89,7 +89,7 @@ pub(super) fn lines(pid: u32, sns: std::ops::Range<u32>) -> String {
         let stamp = 1_700_000_000_000_000_u64 + u64::from(sn) * 1000;
         writeln!(
             text,
-            r#"{{"header":{{"id":"0xabc","rank":{pid},"n_ranks":8,"nnodes":1}},"metadata":{{"inspector_output_format_version":"v4.0","git_rev":"","rec_mechanism":"nccl_profiler_interface","dump_timestamp_us":{stamp},"hostname":"gpu-1","pid":{pid}}},"coll_perf":{{"coll":"AllReduce","coll_sn":{sn},"coll_msg_size_bytes":1048576,"coll_exec_time_us":39,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":26.886564,"coll_busbw_gbs":47.051487}}}}"#
+            r#"{{"header":{{"id":"0xabc","rank":{pid},"n_ranks":64,"nnodes":1}},"metadata":{{"inspector_output_format_version":"v4.0","git_rev":"","rec_mechanism":"nccl_profiler_interface","dump_timestamp_us":{stamp},"hostname":"gpu-1","pid":{pid}}},"coll_perf":{{"coll":"AllReduce","coll_sn":{sn},"coll_msg_size_bytes":1048576,"coll_exec_time_us":39,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":26.886564,"coll_busbw_gbs":47.051487}}}}"#
         )
         .expect("text");
     }

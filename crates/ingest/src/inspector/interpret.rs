@@ -1,0 +1,333 @@
+//! From the text of a record to the record, with the context that is its own.
+
+use super::check::{self, Detail, Reason, Rejection};
+use super::evidence::is_evident;
+use super::marker::{Dump, Kind};
+use super::parse::{Flat, Parts, RawOperation, Slot, Text};
+use super::read::Sink;
+use super::record::{Body, Context, Record};
+use super::repair::Repair;
+use super::salvage;
+use super::tally::{Counted, FileTally, Tally};
+
+/// Turns text into records and keeps the account.
+pub(super) struct Interpreter<'s, S> {
+    sink: &'s mut S,
+    tally: Tally,
+    dump: Dump,
+    /// A trace of the Inspector's format has been seen.
+    evident: bool,
+    /// What the physical line needed: a byte-order mark or a carriage return taken off.
+    line_repair: Option<Repair>,
+}
+
+impl<'s, S: Sink> Interpreter<'s, S> {
+    pub(super) fn new(name: &str, sink: &'s mut S) -> Self {
+        Self {
+            sink,
+            tally: Tally::new(name),
+            dump: Dump::default(),
+            evident: false,
+            line_repair: None,
+        }
+    }
+
+    /// Records so far.
+    pub(super) fn records(&self) -> u64 {
+        self.tally.records()
+    }
+
+    pub(super) fn is_dump(&self) -> bool {
+        self.evident
+    }
+
+    pub(super) fn finish(mut self) -> FileTally {
+        let truncated = self.dump.truncated();
+        self.tally.finish(truncated)
+    }
+
+    /// A physical line begins.
+    pub(super) fn begin_line(&mut self, repair: Option<Repair>) {
+        self.line_repair = repair;
+    }
+
+    pub(super) fn carriage_return(&mut self) {
+        self.line_repair.get_or_insert(Repair::CarriageReturn);
+    }
+
+    pub(super) fn too_long(&mut self, line: u64) {
+        self.tally.line();
+        self.tally
+            .reject(Reason::TooLong, line, || "longer than 64 MiB");
+        self.dump.end();
+    }
+
+    /// A line of nothing but zeros.
+    pub(super) fn zeros(&mut self, line: u64, length: usize) {
+        self.tally.line();
+        self.tally.reject(Reason::InvalidJson, line, || {
+            format!("{length} zero bytes: the file system lost what was here")
+        });
+        self.dump.end();
+    }
+
+    /// Something was lost behind or before the line; a marker may have been in it.
+    pub(super) fn hole(&mut self) {
+        self.dump.end();
+    }
+
+    /// The text of one record, without white space around it. Not `terminated`: the stream ends behind it.
+    pub(super) fn text(
+        &mut self,
+        text: &[u8],
+        line: u64,
+        terminated: bool,
+        repair: Option<Repair>,
+    ) -> Result<(), S::Error> {
+        self.tally.line();
+        if text.first() != Some(&b'{') {
+            return self.broken(text, line, terminated, repair);
+        }
+        match Parts::read(text) {
+            Ok(parts) => self.parts(parts, line, repair),
+            Err(_) => self.broken(text, line, terminated, repair),
+        }
+    }
+
+    /// Text that isn't a JSON object: saves what can be saved.
+    #[cold]
+    fn broken(
+        &mut self,
+        text: &[u8],
+        line: u64,
+        terminated: bool,
+        repair: Option<Repair>,
+    ) -> Result<(), S::Error> {
+        if let Some((fixed, fix)) = salvage::fix(text)
+            && let Ok(parts) = Parts::read(&fixed)
+        {
+            return self.parts(parts, line, first_of(repair, Some(fix)));
+        }
+        let Some(pieces) = salvage::pieces(text) else {
+            self.spoilt(text, line, terminated);
+            return Ok(());
+        };
+        let fix = first_of(repair, Some(pieces.repair));
+        let last = pieces.texts.len() - 1;
+        for (index, piece) in pieces.texts.into_iter().enumerate() {
+            if index > 0 {
+                self.tally.line();
+            }
+            match salvage::leading_object(piece).map(Parts::read) {
+                Some(Ok(parts)) => self.parts(parts, line, fix)?,
+                _ => self.spoilt(piece, line, terminated || index < last),
+            }
+        }
+        Ok(())
+    }
+
+    fn spoilt(&mut self, text: &[u8], line: u64, terminated: bool) {
+        self.evident = self.evident || is_evident(text);
+        let reason = salvage::reason(text, terminated);
+        self.tally
+            .reject(reason, line, || salvage::detail(reason, text));
+        self.dump.damaged(text);
+    }
+
+    /// A JSON object, taken apart.
+    fn parts(
+        &mut self,
+        mut parts: Parts<'_>,
+        line: u64,
+        repair: Option<Repair>,
+    ) -> Result<(), S::Error> {
+        let repair = first_of(repair, self.line_repair);
+        if !parts.collective.is_absent() {
+            let raw = std::mem::take(&mut parts.collective);
+            self.operation(Kind::Collective, raw, parts, line, repair)
+        } else if !parts.p2p.is_absent() {
+            let raw = std::mem::take(&mut parts.p2p);
+            self.operation(Kind::PointToPoint, raw, parts, line, repair)
+        } else if !parts.dump_stats.is_absent() {
+            self.dump_stats(parts, line, repair)
+        } else if !parts.proxy.is_absent() {
+            self.proxy(parts, line, repair)
+        } else if let Some(collective) = parts.flat.as_deref_mut().and_then(flat_collective) {
+            self.operation(
+                Kind::Collective,
+                Slot::Object(collective),
+                parts,
+                line,
+                repair,
+            )
+        } else if let Some(p2p) = parts.flat.as_deref_mut().and_then(flat_p2p) {
+            self.operation(Kind::PointToPoint, Slot::Object(p2p), parts, line, repair)
+        } else {
+            self.unknown(parts, line, repair)
+        }
+    }
+
+    fn operation<const P: bool>(
+        &mut self,
+        kind: Kind,
+        raw: Slot<RawOperation<'_, P>>,
+        parts: Parts<'_>,
+        line: u64,
+        repair: Option<Repair>,
+    ) -> Result<(), S::Error> {
+        self.evident = true;
+        // Bound anew so that it may live as short as the borrow of the marker.
+        let mut parts = parts;
+        let checked = context(&mut self.dump, kind, &mut parts).and_then(|context| match raw {
+            Slot::Object(raw) => Ok((check::operation(raw, context.n_ranks)?, context)),
+            _ => Err(not_an_object(if P { "p2p_perf" } else { "coll_perf" })),
+        });
+        match checked {
+            Ok((checked, context)) => {
+                let computed = checked.bandwidth_computed.then_some(Repair::Bandwidth);
+                let counted = if P {
+                    Counted::PointToPoint
+                } else {
+                    Counted::Collective
+                };
+                self.tally.record(counted, line, first_of(repair, computed));
+                let body = Body::Operation(checked.operation);
+                self.sink.record(&Record { context, body }, line)
+            }
+            Err(rejection) => self.tally.refuse(&rejection, line),
+        }
+    }
+
+    fn proxy(
+        &mut self,
+        parts: Parts<'_>,
+        line: u64,
+        repair: Option<Repair>,
+    ) -> Result<(), S::Error> {
+        self.evident = true;
+        let mut parts = parts;
+        let raw = std::mem::take(&mut parts.proxy);
+        let checked =
+            context(&mut self.dump, Kind::Proxy, &mut parts).and_then(|context| match raw {
+                Slot::Object(raw) => Ok((check::proxy(*raw)?, context)),
+                _ => Err(not_an_object("proxy_trace")),
+            });
+        match checked {
+            Ok((proxy, context)) => {
+                self.tally.record(Counted::Proxy, line, repair);
+                let body = Body::Proxy(Box::new(proxy));
+                self.sink.record(&Record { context, body }, line)
+            }
+            Err(rejection) => self.tally.refuse(&rejection, line),
+        }
+    }
+
+    fn dump_stats(
+        &mut self,
+        mut parts: Parts<'_>,
+        line: u64,
+        repair: Option<Repair>,
+    ) -> Result<(), S::Error> {
+        self.evident = true;
+        // Whatever comes of it, the dump before is over.
+        self.dump.end();
+        let raw = std::mem::take(&mut parts.dump_stats);
+        let checked = check::context(&mut parts)
+            .unwrap_or(Err(ORPHANED))
+            .and_then(|context| match raw {
+                Slot::Object(raw) => Ok((check::dump_stats(*raw)?, context)),
+                _ => Err(not_an_object("dump_stats")),
+            });
+        match checked {
+            Ok((stats, context)) => {
+                self.dump.begin(&context, &stats);
+                self.tally.record(Counted::DumpStats, line, repair);
+                let body = Body::DumpStats(stats);
+                self.sink.record(&Record { context, body }, line)
+            }
+            Err(rejection) => self.tally.refuse(&rejection, line),
+        }
+    }
+
+    /// None of the known kinds: one that nobody has heard of, if there is an object under a key.
+    fn unknown(
+        &mut self,
+        mut parts: Parts<'_>,
+        line: u64,
+        repair: Option<Repair>,
+    ) -> Result<(), S::Error> {
+        self.evident = self.evident || !(parts.header.is_absent() || parts.metadata.is_absent());
+        let own = check::context(&mut parts);
+        if own.is_some() {
+            // It may be a marker whose key was spoilt.
+            self.dump.end();
+        }
+        let Some(kind) = parts.unknown_kind else {
+            return self.tally.refuse(&NO_RECORD, line);
+        };
+        self.tally.record(Counted::Other, line, repair);
+        self.tally.unknown_kind(&kind);
+        let context = own.and_then(Result::ok).unwrap_or_default();
+        let body = Body::Other(kind);
+        self.sink.record(&Record { context, body }, line)
+    }
+}
+
+const ORPHANED: Rejection = Rejection::words(
+    Reason::Orphaned,
+    "no context of its own, and no marker before it that promises it",
+);
+
+const NO_RECORD: Rejection = Rejection::words(
+    Reason::MissingField,
+    "none of coll_perf, p2p_perf, dump_stats and proxy_trace",
+);
+
+/// The line's own context, or the marker's.
+fn context<'a>(
+    dump: &'a mut Dump,
+    kind: Kind,
+    parts: &mut Parts<'a>,
+) -> Result<Context<'a>, Rejection> {
+    match check::context(parts) {
+        Some(own) => {
+            // A whole record with a context of its own isn't part of a dump that has its context from a marker.
+            if own.is_ok() {
+                dump.end();
+            }
+            own
+        }
+        None => dump.take(kind).map(Context::borrowed).ok_or(ORPHANED),
+    }
+}
+
+/// A collective with its keys on the top level.
+fn flat_collective<'a>(flat: &mut Flat<'a>) -> Option<RawOperation<'a, false>> {
+    (flat.collective.function != Text::Absent).then(|| std::mem::take(&mut flat.collective))
+}
+
+/// A Send or Recv with its keys on the top level.
+fn flat_p2p<'a>(flat: &mut Flat<'a>) -> Option<RawOperation<'a, true>> {
+    (flat.p2p.function != Text::Absent).then(|| RawOperation {
+        // Keys that both kinds have were taken for the collective's.
+        graph_captured: std::mem::take(&mut flat.collective.graph_captured),
+        trace_ts: std::mem::take(&mut flat.collective.trace_ts),
+        trace_sn: std::mem::take(&mut flat.collective.trace_sn),
+        ..std::mem::take(&mut flat.p2p)
+    })
+}
+
+fn not_an_object(key: &'static str) -> Rejection {
+    Rejection {
+        reason: Reason::MissingField,
+        detail: Detail::WrongType(key, "an object"),
+    }
+}
+
+/// The repair that a record counts under.
+fn first_of(one: Option<Repair>, other: Option<Repair>) -> Option<Repair> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
