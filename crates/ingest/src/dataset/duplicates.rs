@@ -6,10 +6,12 @@
 //! after its bytes were compared.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use flate2::read::MultiGzDecoder;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -18,6 +20,9 @@ use crate::source::{Candidate, Opened};
 
 /// Bytes of each file's beginning that are held while all are compared.
 const HEAD: usize = 512;
+
+/// Bytes that are read for it; gzip makes more of them.
+const BLOCK: usize = 4096;
 
 /// That a file is a copy of another one, which is used instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,11 +129,20 @@ fn copies_in(
     Ok(copies)
 }
 
+/// The first bytes of a file's text, or fewer: what is too short here only makes more files look alike. Reads one block, since this is
+/// done for every file of every run.
 fn head(path: &Path) -> Vec<u8> {
+    let mut block = Vec::with_capacity(BLOCK);
+    // What comes before damage is there all the same, and the reading that follows will tell of it.
+    if let Ok(file) = File::open(path) {
+        let _ = file.take(BLOCK as u64).read_to_end(&mut block);
+    }
     let mut head = Vec::with_capacity(HEAD);
-    if let Ok(file) = Opened::open(path) {
-        // What comes before damage is in `head` all the same.
-        let _ = file.take(HEAD as u64).read_to_end(&mut head);
+    if block.starts_with(&[0x1f, 0x8b]) {
+        let text = MultiGzDecoder::new(block.as_slice());
+        let _ = text.take(HEAD as u64).read_to_end(&mut head);
+    } else {
+        head.extend_from_slice(&block[..block.len().min(HEAD)]);
     }
     head
 }

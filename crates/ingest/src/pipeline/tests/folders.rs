@@ -162,20 +162,18 @@ fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_table_that_cannot_be_written_is_an_error_that_names_it() {
+fn a_table_that_cannot_be_written_is_an_error_that_names_it_and_leaves_no_other() {
     let job = Job::new();
-    job.put("a.log", dump(1, 3));
+    job.put("a.log", dump(1, 20_000) + &sends(1, 3));
     std::fs::create_dir_all(job.root()).expect("made");
-    std::fs::write(
-        job.root().join("collectives"),
-        "a file where the folder should be",
-    )
-    .expect("written");
+    let in_the_way = job.root().join("p2p");
+    std::fs::write(&in_the_way, "a file where the folder should be").expect("written");
     let error = job.try_run(&crate::NoProgress).expect_err("no folder");
     assert!(
-        matches!(&error, Error::Write { path, .. } if path.ends_with("parquet/collectives")),
+        matches!(&error, Error::Write { path, .. } if path == &in_the_way),
         "{error}"
     );
+    assert_eq!(job.files().into_keys().collect::<Vec<_>>(), ["p2p"]);
 }
 
 #[cfg(unix)]
