@@ -10,9 +10,10 @@ pub mod source;
 mod table;
 pub mod units;
 
-pub use dataset::{Dataset, SourceFile, TableFile};
+pub use dataset::{Census, CommunicatorSeen, Dataset, ProcessSeen, SourceFile, TableFile};
 pub use error::Error;
 pub use inputs::{Inputs, LineCounts, LineExample, SkippedFile};
 pub use pipeline::{Options, ingest};
 pub use progress::{NoProgress, Progress};
+pub use source::Fingerprint;
 pub use table::Table;

@@ -1,10 +1,20 @@
-//! The flow: find files, read them in parallel, write tables.
+//! The flow: find files, set copies and unchanged ones aside, read the others in parallel, write tables.
+
+mod one_file;
+mod plan;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::dataset::{Folder, Manifest, Unfinished, remove};
+use crate::source::discover;
 use crate::{Dataset, Error, Progress};
+
+use one_file::{Outcome, read_one};
+use plan::Plan;
 
 /// What to read and where to write.
 #[derive(Debug, Clone)]
@@ -21,10 +31,83 @@ pub struct Options {
     pub cancel: Arc<AtomicBool>,
 }
 
-/// Reads the inputs into the dataset.
+/// Reads the inputs into the dataset. What an earlier run made of inputs with the same content stays as it is.
 ///
 /// # Errors
-/// When an input path doesn't exist, when the dataset can't be written, when cancelled.
-pub fn ingest(_options: &Options, _progress: &dyn Progress) -> Result<Dataset, Error> {
-    Err(Error::Cancelled)
+/// When an input path doesn't exist, when the dataset can't be written or another run is writing it, when cancelled. What was
+/// finished until then is used by the next run; nothing half-written stays.
+pub fn ingest(options: &Options, progress: &dyn Progress) -> Result<Dataset, Error> {
+    let found = discover(&options.inputs, &options.exclude)?;
+    progress.discovered(
+        found.files.len() as u64,
+        found.files.iter().map(|file| file.bytes).sum(),
+    );
+    let folder = Folder::lock(&options.dataset)?;
+    let mut manifest = Manifest::new(options.compression_level);
+    let plan = Plan::make(options, &folder, &manifest, found, progress)?;
+    manifest.skipped.clone_from(&plan.skipped);
+    manifest.files = plan.kept().cloned().collect();
+
+    let unfinished = Unfinished::new(&folder, manifest.clone());
+    let (done, error) = read_all(options, &plan, progress, &unfinished);
+    for outcome in done {
+        match outcome {
+            Outcome::Read(entry) => manifest.files.push(*entry),
+            Outcome::Unreadable(skipped) => manifest.skipped.push(skipped),
+        }
+    }
+    manifest.sort();
+    if let Some(error) = error {
+        if unfinished.is_marked() {
+            // The reason to stop matters more than whether the next run finds what this one did.
+            let _ = manifest.save(folder.root());
+        }
+        return Err(error);
+    }
+    plan.name_copies(&mut manifest);
+    manifest.sort();
+    for path in folder.stale(&plan.earlier, &manifest)? {
+        unfinished.mark()?;
+        remove(&path)?;
+    }
+    manifest.complete = true;
+    manifest.save(folder.root())?;
+    Ok(Dataset::new(folder.root(), &manifest))
+}
+
+/// Reads what the plan says must be read, the largest files first so that no thread is left with a large one at the end. After an
+/// error, what was finished and the error.
+fn read_all(
+    options: &Options,
+    plan: &Plan,
+    progress: &dyn Progress,
+    unfinished: &Unfinished<'_>,
+) -> (Vec<Outcome>, Option<Error>) {
+    let mut order: Vec<_> = plan.to_read().collect();
+    order.sort_by_key(|step| std::cmp::Reverse(step.candidate.bytes));
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let worker = |_: rayon::BroadcastContext<'_>| {
+        let mut done = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let Some(step) = order.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                break;
+            };
+            match read_one(options, step, progress, || unfinished.mark()) {
+                Ok(outcome) => done.push(outcome),
+                Err(error) => {
+                    failed.store(true, Ordering::Relaxed);
+                    return (done, Some(error));
+                }
+            }
+        }
+        (done, None)
+    };
+    let mut all = Vec::new();
+    let mut first_error = None;
+    for (done, error) in rayon::broadcast(worker) {
+        all.extend(done);
+        first_error = first_error.or(error);
+    }
+    (all, first_error)
 }

@@ -1,10 +1,31 @@
 //! The dataset on disk.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Inputs, Table};
+use crate::{Error, Fingerprint, Inputs, Table};
+
+mod census;
+mod duplicates;
+mod file_tables;
+mod folder;
+mod manifest;
+mod naming;
+mod properties;
+#[cfg(test)]
+mod tests;
+mod unfinished;
+mod writer;
+
+pub use census::{Census, CommunicatorSeen, ProcessSeen};
+pub(crate) use duplicates::{Copy, find_copies};
+pub(crate) use file_tables::{FileTables, Place};
+pub(crate) use folder::{Folder, remove};
+pub(crate) use manifest::{Entry, Manifest};
+pub(crate) use naming::Stems;
+pub(crate) use unfinished::Unfinished;
 
 /// A folder of Parquet tables and the manifest of what they were made from.
 #[derive(Debug, Clone)]
@@ -17,16 +38,20 @@ pub struct Dataset {
 /// A file that gave records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SourceFile {
-    /// As named.
+    /// Relative to the input that was named: what the tables' `source_file` says.
     pub path: String,
-    /// stub
+    /// Length on disk.
+    pub bytes: u64,
+    /// Records by kind, as in [`Inputs::records`].
+    pub records: BTreeMap<String, u64>,
+    /// When, which processes, which communicators.
     pub census: Census,
-    /// Tables made from it.
+    /// Tables made from it, in the order of [`Table::ALL`]; a table without rows isn't among them.
     pub tables: Vec<TableFile>,
 }
 
 /// A Parquet file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableFile {
     /// Of which table.
     pub table: Table,
@@ -34,18 +59,44 @@ pub struct TableFile {
     pub path: PathBuf,
     /// Rows.
     pub rows: u64,
+    /// Length.
+    pub bytes: u64,
+    /// Its content.
+    pub xxh3: Fingerprint,
 }
 
 impl Dataset {
-    /// Opens a dataset written earlier.
+    /// Opens a dataset written earlier, reading each of its files once to see that it is what was written.
     ///
     /// # Errors
-    /// When the folder holds none, or a damaged one.
+    /// When the folder holds none, one that a stopped run left incomplete, or a damaged one.
     pub fn open(root: &Path) -> Result<Self, Error> {
-        Err(Error::NotADataset {
+        let fail = |reason| Error::NotADataset {
             path: root.to_owned(),
-            reason: "stub".into(),
-        })
+            reason,
+        };
+        let manifest = Manifest::load(root).map_err(fail)?;
+        if !manifest.complete {
+            return Err(fail(
+                "the run that wrote it was stopped before it was done; read the dumps again".into(),
+            ));
+        }
+        manifest.verify(root).map_err(fail)?;
+        Ok(Self::new(root, &manifest))
+    }
+
+    pub(crate) fn new(root: &Path, manifest: &Manifest) -> Self {
+        Self {
+            root: root.to_owned(),
+            inputs: manifest.inputs(),
+            files: manifest.source_files(),
+        }
+    }
+
+    /// The dataset's folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The account of the input.
@@ -54,7 +105,7 @@ impl Dataset {
         &self.inputs
     }
 
-    /// Files that gave records, by path.
+    /// Files that gave records, by path; copies of a file aren't among them.
     #[must_use]
     pub fn files(&self) -> &[SourceFile] {
         &self.files
@@ -70,13 +121,4 @@ impl Dataset {
             .map(|t| self.root.join(&t.path))
             .collect()
     }
-}
-
-/// stub
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Census {
-    /// stub
-    pub first_dump_us: Option<i64>,
-    /// stub
-    pub last_dump_us: Option<i64>,
 }

@@ -1,43 +1,21 @@
 //! The tables of the dataset, one schema and builder a file.
 
-use serde::{Deserialize, Serialize};
+mod channels;
+mod collectives;
+mod column;
+mod communicator_type;
+mod dump_stats;
+mod kind;
+mod p2p;
+mod proxy;
+mod strings;
+#[cfg(test)]
+mod tests;
 
-/// A table of the dataset: a folder of Parquet files of one schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Table {
-    /// A row per collective record.
-    Collectives,
-    /// A row per Send/Recv record.
-    P2p,
-    /// A row per channel of a verbose record.
-    Channels,
-    /// A row per proxy record or step.
-    Proxy,
-    /// A row per `dump_stats` marker.
-    DumpStats,
-}
-
-impl Table {
-    /// Every table.
-    pub const ALL: [Self; 5] = [
-        Self::Collectives,
-        Self::P2p,
-        Self::Channels,
-        Self::Proxy,
-        Self::DumpStats,
-    ];
-
-    /// The folder under `parquet/`.
-    #[must_use]
-    pub const fn folder(self) -> &'static str {
-        match self {
-            Self::Collectives => "collectives",
-            Self::P2p => "p2p",
-            Self::Channels => "channels",
-            Self::Proxy => "proxy",
-            Self::DumpStats => "dump_stats",
-        }
-    }
-}
+pub(crate) use channels::ChannelColumns;
+pub(crate) use collectives::CollectiveColumns;
+pub(crate) use column::{BATCH_ROWS, Columns};
+pub(crate) use dump_stats::DumpStatsColumns;
+pub use kind::Table;
+pub(crate) use p2p::P2pColumns;
+pub(crate) use proxy::ProxyColumns;

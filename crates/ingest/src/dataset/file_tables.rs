@@ -1,0 +1,105 @@
+//! All tables of one input: records in, Parquet files out, all or none.
+
+use std::path::Path;
+
+use super::TableFile;
+use super::census::{Census, Taker};
+use super::writer::{Staged, TableWriter};
+use crate::Error;
+use crate::inspector::{Body, OperationKind, Record, Sink};
+use crate::table::{ChannelColumns, CollectiveColumns, DumpStatsColumns, P2pColumns, ProxyColumns};
+
+/// Puts the records of one input into its tables.
+pub(crate) struct FileTables<'a> {
+    source_file: &'a str,
+    collectives: TableWriter<'a, CollectiveColumns>,
+    p2p: TableWriter<'a, P2pColumns>,
+    channels: TableWriter<'a, ChannelColumns>,
+    proxy: TableWriter<'a, ProxyColumns>,
+    dump_stats: TableWriter<'a, DumpStatsColumns>,
+    census: Taker,
+}
+
+/// Where the tables of one input go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// The dataset's folder.
+    pub(crate) root: &'a Path,
+    /// The name that the input's files have, without folder and extension.
+    pub(crate) stem: &'a str,
+    /// zstd level.
+    pub(crate) compression_level: i32,
+}
+
+impl<'a> FileTables<'a> {
+    /// Tables without rows. `source_file` is what the column of that name says.
+    pub(crate) fn new(place: Place<'a>, source_file: &'a str) -> Self {
+        let Place {
+            root,
+            stem,
+            compression_level,
+        } = place;
+        Self {
+            source_file,
+            collectives: TableWriter::new(root, stem, compression_level),
+            p2p: TableWriter::new(root, stem, compression_level),
+            channels: TableWriter::new(root, stem, compression_level),
+            proxy: TableWriter::new(root, stem, compression_level),
+            dump_stats: TableWriter::new(root, stem, compression_level),
+            census: Taker::default(),
+        }
+    }
+
+    /// Completes all files, and only then gives them their names. `before_change` is called between, unless there is no file.
+    pub(crate) fn finish(
+        self,
+        before_change: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(Vec<TableFile>, Census), Error> {
+        let staged = [
+            self.collectives.finish()?,
+            self.p2p.finish()?,
+            self.channels.finish()?,
+            self.proxy.finish()?,
+            self.dump_stats.finish()?,
+        ];
+        let staged: Vec<_> = staged.into_iter().flatten().collect();
+        if !staged.is_empty() {
+            before_change()?;
+        }
+        let files = staged.into_iter().map(Staged::persist);
+        Ok((files.collect::<Result<_, _>>()?, self.census.finish()))
+    }
+}
+
+impl Sink for FileTables<'_> {
+    type Error = Error;
+
+    fn record(&mut self, record: &Record<'_>, line: u64) -> Result<(), Error> {
+        self.census.take(record);
+        let context = &record.context;
+        let file = self.source_file;
+        match &record.body {
+            Body::Operation(operation) => {
+                if let Some(trace) = &operation.trace {
+                    self.channels
+                        .add(|columns| columns.push(context, operation, trace, file, line))?;
+                }
+                match operation.kind {
+                    OperationKind::Collective => self
+                        .collectives
+                        .add(|columns| columns.push(context, operation, file, line)),
+                    OperationKind::PointToPoint => self
+                        .p2p
+                        .add(|columns| columns.push(context, operation, file, line)),
+                }
+            }
+            Body::DumpStats(stats) => self
+                .dump_stats
+                .add(|columns| columns.push(context, stats, file, line)),
+            Body::Proxy(proxy) => self
+                .proxy
+                .add(|columns| columns.push(context, proxy, file, line)),
+            Body::Other(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What is to be read: found files without copies, and without those whose tables an earlier run made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::Options;
+use crate::dataset::{Copy, Entry, Folder, Manifest, Stems, find_copies};
+use crate::inputs::why_skipped;
+use crate::source::{Candidate, Found, fingerprint};
+use crate::{Error, Progress, SkippedFile};
+
+/// What to do with each file.
+pub(super) struct Plan {
+    steps: Vec<Step>,
+    copies: Vec<NamedCopy>,
+    /// Files that were passed over before anything was read.
+    pub(super) skipped: Vec<SkippedFile>,
+    /// Parquet files that the manifest of an earlier run lists.
+    pub(super) earlier: BTreeSet<PathBuf>,
+}
+
+/// A file that is used.
+pub(super) struct Step {
+    pub(super) candidate: Candidate,
+    pub(super) stem: String,
+    /// What an earlier run made of the same content, if it is still whole.
+    kept: Option<Entry>,
+}
+
+struct NamedCopy {
+    name: String,
+    of: String,
+    whole: bool,
+}
+
+impl Plan {
+    pub(super) fn make(
+        options: &Options,
+        folder: &Folder,
+        manifest: &Manifest,
+        found: Found,
+        progress: &dyn Progress,
+    ) -> Result<Self, Error> {
+        let cancel = &*options.cancel;
+        let earlier = Manifest::load(folder.root()).ok();
+        let mut plan = Self {
+            steps: Vec::new(),
+            copies: Vec::new(),
+            skipped: found.skipped,
+            earlier: earlier.iter().flat_map(Manifest::table_paths).collect(),
+        };
+        let entries = earlier
+            .filter(|earlier| earlier.is_reusable_by(manifest))
+            .map(Manifest::into_entries)
+            .unwrap_or_default();
+        let copies = find_copies(&found.files, cancel)?;
+        let mut stems = Stems::default();
+        for (file, copy) in found.files.iter().zip(copies) {
+            let stem = stems.stem(&file.name);
+            match copy {
+                None => plan.steps.push(Step {
+                    candidate: file.clone(),
+                    stem,
+                    kept: None,
+                }),
+                Some(Copy { of, whole }) => {
+                    progress.advanced(file.bytes, 0);
+                    progress.file_done();
+                    plan.copies.push(NamedCopy {
+                        name: file.name.clone(),
+                        of: found.files[of].name.clone(),
+                        whole,
+                    });
+                }
+            }
+        }
+        plan.steps.par_iter_mut().for_each(|step| {
+            step.kept = unchanged(step, &entries, folder, cancel).cloned();
+            if let Some(entry) = &step.kept {
+                progress.advanced(step.candidate.bytes, entry.tally.records.values().sum());
+                progress.file_done();
+            }
+        });
+        match cancel.load(Ordering::Relaxed) {
+            true => Err(Error::Cancelled),
+            false => Ok(plan),
+        }
+    }
+
+    /// Entries of files that needn't be read again.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &Entry> {
+        self.steps.iter().filter_map(|step| step.kept.as_ref())
+    }
+
+    /// Files to read.
+    pub(super) fn to_read(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.kept.is_none())
+    }
+
+    /// Lists the copies among the skipped files: each names the one used, or, where that one turned out to hold nothing, shares its
+    /// fate.
+    pub(super) fn name_copies(&self, manifest: &mut Manifest) {
+        let without_records: BTreeMap<&str, String> = manifest
+            .files
+            .iter()
+            .filter_map(|entry| Some((entry.name.as_str(), why_skipped(&entry.tally)?)))
+            .collect();
+        let copies: Vec<_> = self
+            .copies
+            .iter()
+            .map(|copy| SkippedFile {
+                path: copy.name.clone(),
+                reason: match without_records.get(copy.of.as_str()) {
+                    Some(reason) => reason.clone(),
+                    None if copy.whole => format!("a copy of {}, which is used", copy.of),
+                    None => format!("an earlier, incomplete copy of {}, which is used", copy.of),
+                },
+            })
+            .collect();
+        manifest.skipped.extend(copies);
+    }
+}
+
+/// The earlier entry of this file, if content and tables are what they were. Times say nothing: clocks jump, copies keep them.
+fn unchanged<'a>(
+    step: &Step,
+    entries: &'a BTreeMap<String, Entry>,
+    folder: &Folder,
+    cancel: &AtomicBool,
+) -> Option<&'a Entry> {
+    let entry = entries.get(&step.stem)?;
+    let before = (entry.raw?, entry.bytes);
+    let stopped = || cancel.load(Ordering::Relaxed);
+    if entry.name != step.candidate.name || entry.bytes != step.candidate.bytes || stopped() {
+        return None;
+    }
+    let now = fingerprint(&step.candidate.path).ok()?;
+    (now == before && entry.is_whole(folder.root())).then_some(entry)
+}

@@ -1,0 +1,7 @@
+//! Whole runs over folders of dumps.
+
+mod copies;
+mod folders;
+mod incremental;
+mod interruption;
+mod job;

@@ -1,0 +1,91 @@
+//! `collectives`: a row per `coll_perf`.
+
+use super::Table;
+use super::column::{
+    Float64, Int32, Int64, OptionalBool, OptionalFloat64, columns, line_number, to_i32, to_i64,
+};
+use super::communicator_type::communicator_type;
+use super::strings::{OptionalText, Text};
+use crate::inspector::{Context, Operation};
+
+columns! {
+    /// Columns of `collectives`, under the names of NVIDIA's exporter.
+    CollectiveColumns, Table::Collectives, {
+        id: Text,
+        comm_name: OptionalText,
+        rank: Int32,
+        n_ranks: Int32,
+        nnodes: Int32,
+        comm_type: OptionalText,
+        coll: Text,
+        coll_sn: Int64,
+        coll_msg_size_bytes: Int64,
+        coll_exec_time_us: Int64,
+        coll_exec_time_fraction_us: OptionalFloat64,
+        coll_timing_source: OptionalText,
+        coll_algobw_gbs: Float64,
+        coll_busbw_gbs: Float64,
+        coll_algo: OptionalText,
+        coll_proto: OptionalText,
+        inspector_output_format_version: OptionalText,
+        git_rev: OptionalText,
+        rec_mechanism: OptionalText,
+        dump_timestamp_us: Int64,
+        hostname: Text,
+        pid: Int64,
+        graph_captured: OptionalBool,
+        gpu_uuid: OptionalText,
+        tags: OptionalText,
+        source_file: Text,
+        source_line: Int64,
+    }
+}
+
+impl CollectiveColumns {
+    /// Adds a record.
+    pub(crate) fn push(
+        &mut self,
+        context: &Context<'_>,
+        operation: &Operation<'_>,
+        source_file: &str,
+        line: u64,
+    ) {
+        self.id.push(&context.id);
+        self.comm_name.push(context.comm_name.as_deref());
+        self.rank.push(to_i32(context.rank));
+        self.n_ranks.push(to_i32(context.n_ranks));
+        self.nnodes.push(to_i32(context.nnodes));
+        self.comm_type
+            .push(communicator_type(context.n_ranks, context.nnodes));
+        self.coll.push(&operation.function);
+        self.coll_sn.push(operation.sequence_number);
+        self.coll_msg_size_bytes.push(to_i64(operation.size_bytes));
+        self.coll_exec_time_us.push(to_i64(operation.exec_time_us));
+        self.coll_exec_time_fraction_us
+            .push(fraction(operation.exec_time_fraction_us));
+        self.coll_timing_source
+            .push(operation.timing_source.as_deref());
+        self.coll_algobw_gbs.push(operation.algobw_gbs);
+        self.coll_busbw_gbs.push(operation.busbw_gbs);
+        self.coll_algo.push(operation.algo.as_deref());
+        self.coll_proto.push(operation.proto.as_deref());
+        self.inspector_output_format_version
+            .push(context.format_version.as_deref());
+        self.git_rev.push(context.git_rev.as_deref());
+        self.rec_mechanism.push(context.rec_mechanism.as_deref());
+        self.dump_timestamp_us.push(context.dump_timestamp_us);
+        self.hostname.push(&context.hostname);
+        self.pid.push(context.pid);
+        self.graph_captured.push(operation.graph_captured);
+        self.gpu_uuid.push(context.gpu_uuid.as_deref());
+        self.tags.push(context.tags.as_deref());
+        self.source_file.push(source_file);
+        self.source_line.push(line_number(line));
+    }
+}
+
+/// What a time has after the point; null for the whole numbers that the Inspector itself writes.
+#[inline]
+pub(super) fn fraction(micros: f64) -> Option<f64> {
+    (micros != 0.0).then_some(micros)
+}
