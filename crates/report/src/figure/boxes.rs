@@ -1,0 +1,160 @@
+//! Box plots of bus bandwidth: per class, per family.
+
+use nccl_report_analyze::facts::{CommClass, Family, Group, Job};
+use nccl_report_analyze::units::BusBandwidth;
+
+use super::box_rows::{self, Axis, Five, READING, Row};
+use super::drawing::{Figure, Section, slug};
+use super::number;
+use super::sheet::{Key, Sheet};
+use crate::svg::{Colour, clip};
+
+/// Rows of a figure; those with the largest share of time are kept.
+const MOST_ROWS: usize = 24;
+
+/// How a bus bandwidth is drawn.
+pub(crate) const BUS_BANDWIDTH: Axis = Axis {
+    title: "Bus bandwidth (GB/s)",
+    text: number::gb_per_s,
+};
+
+/// Keeps the rows with the largest share, in their old order. Says how many there were if some had to go.
+fn largest<T>(mut rows: Vec<(f64, T)>) -> (Vec<T>, Option<usize>) {
+    let all = rows.len();
+    let mut order: Vec<usize> = (0..all).collect();
+    order.sort_by(|&a, &b| rows[b].0.total_cmp(&rows[a].0).then(a.cmp(&b)));
+    order.truncate(MOST_ROWS);
+    let mut place = 0;
+    rows.retain(|_| {
+        place += 1;
+        order.contains(&(place - 1))
+    });
+    let left_out = (all > MOST_ROWS).then_some(all);
+    (rows.into_iter().map(|(_, row)| row).collect(), left_out)
+}
+
+fn left_out_note(all: Option<usize>) -> String {
+    all.map_or_else(String::new, |all| {
+        format!(" The {MOST_ROWS} of {all} rows with the largest share of time are drawn.")
+    })
+}
+
+/// Bus bandwidth of the records of a class, as written, by operation and size.
+pub(crate) fn class(job: &Job, class: CommClass) -> Option<Figure> {
+    let groups: Vec<&Group> = job.groups.iter().filter(|g| g.key.class == class).collect();
+    let shapes = groups
+        .iter()
+        .map(|g| (g.key.n_ranks, g.key.nnodes))
+        .collect::<std::collections::BTreeSet<_>>()
+        .len();
+    let sizes: Vec<_> = groups
+        .iter()
+        .map(|g| g.key.size)
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let size_labels = number::sizes(&sizes);
+    let rows = groups
+        .iter()
+        .filter_map(|g| {
+            let five = Five::of(&g.busbw, BusBandwidth::as_gb_per_s).filter(|f| f.max > 0.0)?;
+            let size = sizes
+                .binary_search(&g.key.size)
+                .ok()
+                .and_then(|i| size_labels.get(i))?;
+            let operation = clip(&g.key.operation, 40);
+            let label = if shapes > 1 {
+                format!("{operation} {size}, {} ranks", g.key.n_ranks)
+            } else {
+                format!("{operation} {size}")
+            };
+            Some((
+                g.share_of_time,
+                Row {
+                    label,
+                    boxes: vec![(Colour::Series(0), five)],
+                },
+            ))
+        })
+        .collect();
+    let (rows, left_out) = largest(rows);
+    let class = number::class(class);
+    let mut sheet = Sheet::new(
+        &format!("Bus bandwidth of all records on {class} communicators"),
+        READING,
+    );
+    box_rows::draw(&mut sheet, &rows, BUS_BANDWIDTH)?;
+    let description = format!(
+        "Box plots of the bus bandwidth of every record on {class} communicators, as written, by operation, message size and number of ranks. \
+         A record's time contains its waiting for late ranks, so low values need not mean a slow link.{}",
+        left_out_note(left_out)
+    );
+    Some(sheet.finish(
+        &format!("boxes-{class}"),
+        Section::Distribution,
+        &description,
+    ))
+}
+
+/// What the links give and what the job felt, by operation and size in a family.
+pub(crate) fn family(family: &Family) -> Option<Figure> {
+    const LINK: Colour = Colour::Series(0);
+    const FELT: Colour = Colour::Series(1);
+    let sizes: Vec<_> = family
+        .operations
+        .iter()
+        .map(|o| o.size)
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let size_labels = number::sizes(&sizes);
+    let rows = family
+        .operations
+        .iter()
+        .filter_map(|o| {
+            let boxes: Vec<_> = [(LINK, &o.link_busbw), (FELT, &o.felt_busbw)]
+                .into_iter()
+                .filter_map(|(colour, d)| {
+                    let five = Five::of(d.as_ref()?, BusBandwidth::as_gb_per_s)?;
+                    (five.max > 0.0).then_some((colour, five))
+                })
+                .collect();
+            let size = sizes
+                .binary_search(&o.size)
+                .ok()
+                .and_then(|i| size_labels.get(i))?;
+            let label = format!("{} {size}", clip(&o.operation, 40));
+            (!boxes.is_empty()).then_some((o.share_of_time, Row { label, boxes }))
+        })
+        .collect();
+    let (rows, left_out) = largest(rows);
+    let label = clip(&family.label, 80);
+    let mut sheet = Sheet::new(
+        &format!("{label}: what the links give and what the job felt"),
+        READING,
+    );
+    sheet.legend(&[
+        (
+            Key::Area(LINK),
+            "link: from the shortest time of each collective".to_owned(),
+        ),
+        (
+            Key::Area(FELT),
+            "felt: from the mean time over the ranks, waiting included".to_owned(),
+        ),
+    ]);
+    box_rows::draw(&mut sheet, &rows, BUS_BANDWIDTH)?;
+    let description = format!(
+        "Box plots of bus bandwidth in {label} ({}, {}, {}) by operation and size. Where felt lies far below link, ranks wait for late ones; \
+         where both are low, the link is slow.{}",
+        number::counted(family.communicators.len() as u64, "communicator"),
+        number::counted(u64::from(family.n_ranks), "rank"),
+        number::counted(u64::from(family.nnodes), "node"),
+        left_out_note(left_out)
+    );
+    Some(sheet.finish(
+        &format!("family-{}", slug(&family.label)),
+        Section::Families,
+        &description,
+    ))
+}
