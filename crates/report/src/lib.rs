@@ -1,5 +1,6 @@
 //! Renders the facts of a job as HTML, SVG, JSON and CSV.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the page takes them up"))]
+// Until the page takes them up.
+#[allow(dead_code, unused_imports)]
 mod figure;
 mod svg;

@@ -8,6 +8,8 @@ use crate::svg::{self, Anchor, Colour, DIVERGING_STEPS, MAGNITUDE_STEPS, Rect, S
 const NOISE_MICROS: f64 = 20.0;
 /// A ratio nearer to its neutral value than this factor is drawn as neutral: a calm job looks calm.
 const CALM_RATIO: f64 = 1.3;
+/// Values beyond are drawn as this one, so that quotients and differences stay finite.
+const HUGE: f64 = 1e100;
 
 /// Steps of colour between edges.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,11 +36,16 @@ impl ColourScale {
     /// For values that are well at `neutral`: one-sided from it when none lies below, else two-sided around it.
     /// Ratios (neutral above zero) are spaced logarithmically.
     pub(crate) fn around(neutral: f64, unit: &str, values: &[f64]) -> Self {
-        let neutral = if neutral.is_finite() { neutral } else { 0.0 };
-        let low = values.iter().copied().fold(neutral, f64::min);
-        let high = values.iter().copied().fold(neutral, f64::max);
+        let neutral = if neutral.is_finite() {
+            neutral.clamp(-HUGE, HUGE)
+        } else {
+            0.0
+        };
+        let finite = || values.iter().map(|v| v.clamp(-HUGE, HUGE));
+        let low = finite().fold(neutral, f64::min);
+        let high = finite().fold(neutral, f64::max);
         let two_sided = (-(DIVERGING_STEPS as i32)..=DIVERGING_STEPS as i32).map(Colour::Diverging);
-        if neutral > 0.0 && low > 0.0 {
+        if neutral > 1.0 / HUGE && low > 1.0 / HUGE {
             let factor = (high / neutral).max(neutral / low).max(CALM_RATIO);
             return Self {
                 edges: between(
@@ -83,7 +90,12 @@ impl ColourScale {
 
     /// For positive values of which small ones are of interest too; spaced logarithmically.
     pub(crate) fn magnitude(values: &[f64]) -> Option<Self> {
-        let positive = || values.iter().copied().filter(|v| *v > 0.0 && v.is_finite());
+        let positive = || {
+            values
+                .iter()
+                .copied()
+                .filter(|v| *v > 1.0 / HUGE && *v < HUGE)
+        };
         let (low, high) = (positive().reduce(f64::min)?, positive().reduce(f64::max)?);
         // Never less than a factor of 1.5 from end to end, so that noise does not use all colours.
         let widen = (1.5 / (high / low)).max(1.0).sqrt();

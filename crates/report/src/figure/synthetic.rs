@@ -294,11 +294,12 @@ fn scatter(random: &mut Random, class: CommClass, operation: &str, ranks: u32) -
         .map(|size| {
             let reach = reached(class, size);
             let points = (0..120)
-                .map(|_| ScatterPoint {
-                    at: at(random.share()),
-                    busbw: gbs(
-                        random.around(reach * if random.share() < 0.3 { 0.4 } else { 1.0 }, 0.05)
-                    ),
+                .map(|_| (if random.share() < 0.3 { 0.4 } else { 1.0 }, random.share()))
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|(slow, moment)| ScatterPoint {
+                    at: at(moment),
+                    busbw: gbs(random.around(reach * slow, 0.05)),
                     process: ProcessId(random.next() as u32 % ranks),
                 })
                 .collect();

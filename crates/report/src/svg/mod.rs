@@ -12,4 +12,4 @@ mod text;
 pub(crate) use canvas::{Anchor, Canvas, Rect};
 pub(crate) use colour::{Colour, DIVERGING_STEPS, MAGNITUDE_STEPS, SERIES, SEVERITY_STEPS};
 pub(crate) use finish::Meta;
-pub(crate) use text::{clean, clip, shorten, width, wrap};
+pub(crate) use text::{clip, shorten, width, wrap};

@@ -90,3 +90,31 @@ fn labels(document: &Document<'_>) -> Vec<Label> {
         })
         .collect()
 }
+
+/// Rectangles of a colour in pixels, alone or joined to paths: left, top, width, height.
+fn cells(document: &Document<'_>, fill: &str) -> Vec<[f64; 4]> {
+    let mut cells = Vec::new();
+    for node in document
+        .descendants()
+        .filter(|n| inherited(*n, "fill") == Some(fill))
+    {
+        match node.tag_name().name() {
+            "rect" => cells.push(["x", "y", "width", "height"].map(|a| number(node, a) / 10.0)),
+            "path" => {
+                // "M x y h w v h h -w z m dx dy …": a move counts from the corner of the rectangle before.
+                let (mut x, mut y) = (0.0, 0.0);
+                for part in node.attribute("d").expect("a path").split_terminator('z') {
+                    let numbers: Vec<f64> = part
+                        .split(['M', 'm', ' ', 'h', 'v'])
+                        .filter(|s| !s.is_empty())
+                        .map(|s| s.parse::<f64>().expect("a number") / 10.0)
+                        .collect();
+                    (x, y) = (x + numbers[0], y + numbers[1]);
+                    cells.push([x, y, numbers[2], numbers[3]]);
+                }
+            }
+            _ => {}
+        }
+    }
+    cells
+}
