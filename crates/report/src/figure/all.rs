@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nccl_report_analyze::facts::{CommClass, Histogram, Job, Scatter, SliceOf};
+use nccl_report_analyze::facts::{
+    CommClass, Family, FamilyOperation, Histogram, Job, Scatter, SliceOf,
+};
 
 use super::drawing::{Figure, number_repeats};
 use super::{
@@ -14,7 +16,8 @@ const MOST_TIMELINES: usize = 12;
 const MOST_SCATTERS: usize = 12;
 const MOST_HISTOGRAMS: usize = 12;
 const MOST_FAMILIES: usize = 12;
-const MOST_COMPARISONS: usize = 10;
+const MOST_COMPARISONS: usize = 8;
+const MOST_COMPARISONS_IN_A_FAMILY: usize = 2;
 const MOST_OPERATIONS: usize = 3;
 const MOST_MAPS: usize = 6;
 const MOST_MATRICES: usize = 4;
@@ -73,13 +76,7 @@ pub(crate) fn all(job: &Job) -> Vec<Figure> {
         "families with less time",
         boxes::family,
     ));
-    let mut comparisons: Vec<_> = job
-        .families
-        .iter()
-        .flat_map(|f| f.operations.iter().map(move |o| (f, o)))
-        .filter(|(_, o)| o.link_busbw_by_communicator.iter().flatten().count() > 1)
-        .collect();
-    comparisons.sort_by(|a, b| b.1.share_of_time.total_cmp(&a.1.share_of_time));
+    let comparisons = comparisons(job);
     figures.extend(first(
         &comparisons,
         MOST_COMPARISONS,
@@ -138,6 +135,26 @@ impl<'a> Shares<'a> {
         let share = |key: (CommClass, &str)| self.0.get(&key).copied().unwrap_or(0.0);
         share(b).total_cmp(&share(a)).then_with(|| a.cmp(&b))
     }
+}
+
+/// Operations whose communicators can be compared: of each family those with the most time, then by time.
+fn comparisons(job: &Job) -> Vec<(&Family, &FamilyOperation)> {
+    let by_time = |a: &(&Family, &FamilyOperation), b: &(&Family, &FamilyOperation)| {
+        b.1.share_of_time.total_cmp(&a.1.share_of_time)
+    };
+    let mut all = Vec::new();
+    for family in &job.families {
+        let mut operations: Vec<_> = family
+            .operations
+            .iter()
+            .filter(|o| o.link_busbw_by_communicator.iter().flatten().count() > 1)
+            .map(|o| (family, o))
+            .collect();
+        operations.sort_by(by_time);
+        all.extend(operations.into_iter().take(MOST_COMPARISONS_IN_A_FAMILY));
+    }
+    all.sort_by(by_time);
+    all
 }
 
 /// The operations with the most time over the ranks, largest first.

@@ -11,7 +11,7 @@ use crate::svg::{self, Anchor, Colour, Rect};
 const BOX: f64 = 11.0;
 const PITCH: f64 = 17.0;
 const GAP: f64 = 7.0;
-const COUNTS: f64 = 168.0;
+const COUNTS: f64 = 206.0;
 
 /// What a box plot shows. The whiskers end at values that occur.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,17 +95,23 @@ pub(crate) struct Row {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Axis {
     pub(crate) title: &'static str,
+    /// From zero, as shares are; else as bandwidths are.
+    pub(crate) from_zero: bool,
     /// A value with its unit.
     pub(crate) text: fn(f64) -> String,
 }
 
 /// Draws the rows and an axis below; `None` if nothing is positive.
 pub(crate) fn draw(sheet: &mut Sheet, rows: &[Row], axis: Axis) -> Option<()> {
-    let scale = Scale::positive(
-        rows.iter()
-            .flat_map(|r| &r.boxes)
-            .flat_map(|(_, five)| five.values()),
-    )?;
+    let values = rows
+        .iter()
+        .flat_map(|r| &r.boxes)
+        .flat_map(|(_, five)| five.values());
+    let scale = if axis.from_zero {
+        Scale::from_zero(values)
+    } else {
+        Scale::positive(values)
+    }?;
     let labels = rows
         .iter()
         .map(|r| svg::width(&svg::shorten(&r.label, 230.0, NOTE, false), NOTE, false))
@@ -147,7 +153,11 @@ pub(crate) fn draw(sheet: &mut Sheet, rows: &[Row], axis: Axis) -> Option<()> {
         for (n, (colour, five)) in row.boxes.iter().enumerate() {
             let middle = y + GAP / 2.0 + PITCH * (n as f64 + 0.5);
             draw_box(sheet, scale, middle, *colour, five, axis.text);
-            let mut text = format!("n {}", number::count(five.count));
+            let mut text = format!(
+                "{}, n {}",
+                (axis.text)(five.median),
+                number::count(five.count)
+            );
             if five.outliers > 0 {
                 text += &format!(", {} outside", number::count(five.outliers));
             }
@@ -210,7 +220,7 @@ fn draw_box(
 }
 
 /// How to read the rows.
-pub(crate) const READING: &str = "Box: the middle half of the values, its line the median. Whiskers: the last values within 1.5 box lengths. Rings: the extremes beyond.";
+pub(crate) const READING: &str = "Box: the middle half of the values; line, and number beside: the median; whiskers: the last values within 1.5 box lengths; rings: the extremes beyond.";
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use nccl_report_analyze::units::BusBandwidth;
 use super::box_rows::{self, Axis, Five, READING, Row};
 use super::drawing::{Figure, Section, slug};
 use super::number;
+use super::selection::keep_largest;
 use super::sheet::{Key, Sheet};
 use crate::svg::{Colour, clip};
 
@@ -15,28 +16,15 @@ const MOST_ROWS: usize = 24;
 /// How a bus bandwidth is drawn.
 pub(crate) const BUS_BANDWIDTH: Axis = Axis {
     title: "Bus bandwidth (GB/s)",
+    from_zero: false,
     text: number::gb_per_s,
 };
 
-/// Keeps the rows with the largest share, in their old order. Says how many there were if some had to go.
-fn largest<T>(mut rows: Vec<(f64, T)>) -> (Vec<T>, Option<usize>) {
-    let all = rows.len();
-    let mut order: Vec<usize> = (0..all).collect();
-    order.sort_by(|&a, &b| rows[b].0.total_cmp(&rows[a].0).then(a.cmp(&b)));
-    order.truncate(MOST_ROWS);
-    let mut place = 0;
-    rows.retain(|_| {
-        place += 1;
-        order.contains(&(place - 1))
-    });
-    let left_out = (all > MOST_ROWS).then_some(all);
-    (rows.into_iter().map(|(_, row)| row).collect(), left_out)
-}
-
-fn left_out_note(all: Option<usize>) -> String {
-    all.map_or_else(String::new, |all| {
-        format!(" The {MOST_ROWS} of {all} rows with the largest share of time are drawn.")
-    })
+fn left_out_note(all: usize) -> String {
+    if all <= MOST_ROWS {
+        return String::new();
+    }
+    format!(" The {MOST_ROWS} of {all} rows with the largest share of time are drawn.")
 }
 
 /// Bus bandwidth of the records of a class, as written, by operation and size.
@@ -47,21 +35,12 @@ pub(crate) fn class(job: &Job, class: CommClass) -> Option<Figure> {
         .map(|g| (g.key.n_ranks, g.key.nnodes))
         .collect::<std::collections::BTreeSet<_>>()
         .len();
-    let sizes: Vec<_> = groups
-        .iter()
-        .map(|g| g.key.size)
-        .collect::<std::collections::BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    let size_labels = number::sizes(&sizes);
-    let rows = groups
+    let sizes = number::SizeLabels::of(groups.iter().map(|g| g.key.size));
+    let rows: Vec<(f64, Row)> = groups
         .iter()
         .filter_map(|g| {
             let five = Five::of(&g.busbw, BusBandwidth::as_gb_per_s).filter(|f| f.max > 0.0)?;
-            let size = sizes
-                .binary_search(&g.key.size)
-                .ok()
-                .and_then(|i| size_labels.get(i))?;
+            let size = sizes.get(g.key.size);
             let operation = clip(&g.key.operation, 40);
             let label = if shapes > 1 {
                 format!("{operation} {size}, {} ranks", g.key.n_ranks)
@@ -77,8 +56,9 @@ pub(crate) fn class(job: &Job, class: CommClass) -> Option<Figure> {
             ))
         })
         .collect();
-    let (rows, left_out) = largest(rows);
-    let class = number::class(class);
+    let all = rows.len();
+    let rows = keep_largest(rows, MOST_ROWS);
+    let class = class.as_str();
     let mut sheet = Sheet::new(
         &format!("Bus bandwidth of all records on {class} communicators"),
         READING,
@@ -87,7 +67,7 @@ pub(crate) fn class(job: &Job, class: CommClass) -> Option<Figure> {
     let description = format!(
         "Box plots of the bus bandwidth of every record on {class} communicators, as written, by operation, message size and number of ranks. \
          A record's time contains its waiting for late ranks, so low values need not mean a slow link.{}",
-        left_out_note(left_out)
+        left_out_note(all)
     );
     Some(sheet.finish(
         &format!("boxes-{class}"),
@@ -100,15 +80,8 @@ pub(crate) fn class(job: &Job, class: CommClass) -> Option<Figure> {
 pub(crate) fn family(family: &Family) -> Option<Figure> {
     const LINK: Colour = Colour::Series(0);
     const FELT: Colour = Colour::Series(1);
-    let sizes: Vec<_> = family
-        .operations
-        .iter()
-        .map(|o| o.size)
-        .collect::<std::collections::BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    let size_labels = number::sizes(&sizes);
-    let rows = family
+    let sizes = number::SizeLabels::of(family.operations.iter().map(|o| o.size));
+    let rows: Vec<(f64, Row)> = family
         .operations
         .iter()
         .filter_map(|o| {
@@ -119,15 +92,13 @@ pub(crate) fn family(family: &Family) -> Option<Figure> {
                     (five.max > 0.0).then_some((colour, five))
                 })
                 .collect();
-            let size = sizes
-                .binary_search(&o.size)
-                .ok()
-                .and_then(|i| size_labels.get(i))?;
+            let size = sizes.get(o.size);
             let label = format!("{} {size}", clip(&o.operation, 40));
             (!boxes.is_empty()).then_some((o.share_of_time, Row { label, boxes }))
         })
         .collect();
-    let (rows, left_out) = largest(rows);
+    let all = rows.len();
+    let rows = keep_largest(rows, MOST_ROWS);
     let label = clip(&family.label, 80);
     let mut sheet = Sheet::new(
         &format!("{label}: what the links give and what the job felt"),
@@ -150,7 +121,7 @@ pub(crate) fn family(family: &Family) -> Option<Figure> {
         number::counted(family.communicators.len() as u64, "communicator"),
         number::counted(u64::from(family.n_ranks), "rank"),
         number::counted(u64::from(family.nnodes), "node"),
-        left_out_note(left_out)
+        left_out_note(all)
     );
     Some(sheet.finish(
         &format!("family-{}", slug(&family.label)),

@@ -17,7 +17,7 @@ pub(crate) fn figure(job: &Job) -> Option<Figure> {
     let budget = job.budget.as_ref()?;
     let parts: Vec<(&str, Colour, f64)> = [
         (
-            "transfer at the pace of healthy peers",
+            "transfer at healthy pace",
             Colour::Transfer,
             budget.transfer,
         ),

@@ -96,7 +96,7 @@ pub(crate) fn figure(job: &Job, family: &Family, operation: &FamilyOperation) ->
         sheet
             .canvas
             .text((left - 10.0, y), &label, LABEL, Anchor::End, Colour::Text);
-        let short = format!("{}  {}", number::gb_per_s(*value), ratio(value / median));
+        let short = format!("{}, {}", number::gb_per_s(*value), ratio(value / median));
         let short = svg::shorten(&short, VALUES - 12.0, LABEL, false);
         sheet.canvas.text(
             (panel.right() + 12.0, y),

@@ -7,6 +7,7 @@ use super::colour_scale::ColourScale;
 use super::drawing::{Figure, Section, slug};
 use super::names::Names;
 use super::row_labels::{self, Span};
+use super::selection::keep_largest;
 use super::sheet::{MARGIN, Sheet, WIDTH};
 use super::time_axis::TimeAxis;
 use super::{grid, number};
@@ -49,7 +50,7 @@ pub(crate) fn figure(job: &Job, map: &HeatMap) -> Option<Figure> {
     }
     let scale = ColourScale::around(map.neutral, &map.unit, &values);
 
-    let title = svg::clip(&map.title, 160);
+    let title = capitalised(&svg::clip(&map.title, 160));
     let reading = format!("A row per {}, a column per stretch of time.", table.what);
     let mut sheet = Sheet::new(&title, &reading);
     scale.legend(&mut sheet, &svg::clip(&map.unit, 20), Some("no records"));
@@ -108,19 +109,28 @@ pub(crate) fn figure(job: &Job, map: &HeatMap) -> Option<Figure> {
     ))
 }
 
-/// Of several values the one that matters most: the farthest from neutral, ratios by their factor.
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
+/// How far a value is from neutral; ratios by their factor.
+fn distance(value: f64, neutral: f64) -> f64 {
+    if neutral > 0.0 && value > 0.0 {
+        (value / neutral).ln().abs()
+    } else {
+        (value - neutral).abs()
+    }
+}
+
+/// Of several values the one that matters most.
 fn farthest(values: impl Iterator<Item = Option<f64>>, neutral: f64) -> Option<f64> {
-    let distance = |v: f64| {
-        if neutral > 0.0 && v > 0.0 {
-            (v / neutral).ln().abs()
-        } else {
-            (v - neutral).abs()
-        }
-    };
     values
         .flatten()
         .filter(|v| v.is_finite())
-        .max_by(|a, b| distance(*a).total_cmp(&distance(*b)))
+        .max_by(|a, b| distance(*a, neutral).total_cmp(&distance(*b, neutral)))
 }
 
 fn joined_edges(map: &HeatMap, join: usize) -> Vec<nccl_report_analyze::units::Timestamp> {
@@ -176,27 +186,11 @@ fn table(map: &HeatMap, names: &Names<'_>, join: usize) -> Table {
         what = format!(
             "host (of its ranks the value farthest from neutral; the {MOST_ROWS} of {all} hosts with the farthest values)"
         );
-        let distance = |(_, cells): &(String, Vec<Option<f64>>)| {
-            farthest(cells.iter().copied(), map.neutral).map_or(-1.0, |v| {
-                if map.neutral > 0.0 && v > 0.0 {
-                    (v / map.neutral).ln().abs()
-                } else {
-                    (v - map.neutral).abs()
-                }
-            })
+        let weight = |cells: &[Option<f64>]| {
+            farthest(cells.iter().copied(), map.neutral).map_or(-1.0, |v| distance(v, map.neutral))
         };
-        let mut order: Vec<usize> = (0..all).collect();
-        order.sort_by(|&a, &b| {
-            distance(&rows[b])
-                .total_cmp(&distance(&rows[a]))
-                .then(a.cmp(&b))
-        });
-        order.truncate(MOST_ROWS);
-        order.sort_unstable();
-        rows = order
-            .into_iter()
-            .map(|i| std::mem::take(&mut rows[i]))
-            .collect();
+        let weighed = rows.into_iter().map(|row| (weight(&row.1), row)).collect();
+        rows = keep_largest(weighed, MOST_ROWS);
     }
     let hosts = rows
         .iter()

@@ -31,7 +31,7 @@ pub(crate) fn figure(_: &Job, histograms: &[&Histogram]) -> Option<Figure> {
             .flat_map(|(low, high, _)| [low, high]),
     )?;
 
-    let class = number::class(first.class);
+    let class = first.class.as_str();
     let title = format!(
         "{} on {class} communicators: how bus bandwidth is spread",
         first.operation
@@ -53,8 +53,8 @@ pub(crate) fn figure(_: &Job, histograms: &[&Histogram]) -> Option<Figure> {
         "Bus bandwidth (GB/s, logarithmic)",
     );
 
-    let sizes: Vec<_> = rows.iter().map(|h| h.size).collect();
-    for (n, (histogram, size)) in rows.iter().zip(number::sizes(&sizes)).enumerate() {
+    let sizes = number::SizeLabels::of(rows.iter().map(|h| h.size));
+    for (n, histogram) in rows.iter().enumerate() {
         let base = panel.y + height * (n + 1) as f64;
         let fullest = bins(histogram)
             .map(|(_, _, count)| count)
@@ -69,7 +69,7 @@ pub(crate) fn figure(_: &Job, histograms: &[&Histogram]) -> Option<Figure> {
         sheet
             .canvas
             .line((panel.x, base), (panel.right(), base), 1.0, Colour::Axis);
-        let label = svg::shorten(&size, LABELS - 10.0, NOTE, false);
+        let label = svg::shorten(&sizes.get(histogram.size), LABELS - 10.0, NOTE, false);
         let middle = base - height / 2.0;
         sheet.canvas.text(
             (panel.x - 10.0, middle),

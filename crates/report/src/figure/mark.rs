@@ -2,9 +2,9 @@
 
 use crate::svg::{Canvas, Colour, Rect, SERIES};
 
-const SHAPES: usize = 5;
+const SHAPES: usize = 7;
 
-/// The colour of the series at a place. Shapes and colours have no common divisor, so 40 series differ.
+/// The colour of the series at a place. Shapes and colours have no common divisor, so 56 series differ.
 pub(crate) fn colour(series: usize) -> Colour {
     Colour::Series(series % SERIES)
 }
@@ -46,12 +46,17 @@ pub(crate) fn put(
             ],
             colour,
         ),
-        _ => canvas.polygon(
+        4 => canvas.polygon(
             vec![
                 (x, y + 1.2 * r),
                 (x + 1.1 * r, y - 0.8 * r),
                 (x - 1.1 * r, y - 0.8 * r),
             ],
+            colour,
+        ),
+        5 => canvas.ring((x, y), 0.9 * r, 0.5 * r, colour),
+        _ => canvas.rect(
+            Rect::new(x - 0.4 * r, y - 1.2 * r, 0.8 * r, 2.4 * r),
             colour,
         ),
     };

@@ -19,6 +19,7 @@ mod ranks;
 mod row_labels;
 mod scale;
 mod scatter;
+mod selection;
 mod shares;
 mod sheet;
 mod time_axis;

@@ -24,8 +24,11 @@ impl<'a> Names<'a> {
 
     /// The host of a process, without the domain that all share.
     pub(crate) fn host(&self, id: ProcessId) -> &'a str {
-        self.process(id)
-            .map_or("unknown host", |p| &p.host[..p.host.len() - self.domain])
+        match self.process(id) {
+            Some(p) if p.host.trim().is_empty() => "(no name)",
+            Some(p) => &p.host[..p.host.len() - self.domain],
+            None => "(unknown host)",
+        }
     }
 
     /// A rank as host:local rank.

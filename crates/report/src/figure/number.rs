@@ -1,6 +1,7 @@
 //! Numbers as a reader sees them: three significant digits, always with their unit.
 
-use nccl_report_analyze::facts::CommClass;
+use std::collections::BTreeMap;
+
 use nccl_report_analyze::units::{ExecTime, MessageSize};
 
 /// A number to three significant digits.
@@ -100,24 +101,29 @@ pub(crate) fn size(size: MessageSize) -> String {
 }
 
 /// Labels for sizes that stand side by side: exact bytes where rounding would make two alike.
-pub(crate) fn sizes(all: &[MessageSize]) -> Vec<String> {
-    let rounded: Vec<String> = all.iter().copied().map(size).collect();
-    rounded
-        .iter()
-        .zip(all)
-        .map(|(label, exact)| {
-            if rounded.iter().filter(|other| *other == label).count() > 1 {
-                format!("{} B", count(exact.as_bytes()))
-            } else {
-                label.clone()
-            }
-        })
-        .collect()
-}
+#[derive(Debug, Clone)]
+pub(crate) struct SizeLabels(BTreeMap<MessageSize, String>);
 
-/// What the traffic of a class crosses, for titles.
-pub(crate) fn class(class: CommClass) -> &'static str {
-    class.as_str()
+impl SizeLabels {
+    pub(crate) fn of(sizes: impl IntoIterator<Item = MessageSize>) -> Self {
+        let mut labels: BTreeMap<MessageSize, String> =
+            sizes.into_iter().map(|s| (s, size(s))).collect();
+        let mut times: BTreeMap<String, usize> = BTreeMap::new();
+        for label in labels.values() {
+            *times.entry(label.clone()).or_default() += 1;
+        }
+        for (size, label) in &mut labels {
+            if times.get(label).is_some_and(|n| *n > 1) {
+                *label = format!("{} B", count(size.as_bytes()));
+            }
+        }
+        Self(labels)
+    }
+
+    /// The label of one of the sizes.
+    pub(crate) fn get(&self, of: MessageSize) -> String {
+        self.0.get(&of).cloned().unwrap_or_else(|| size(of))
+    }
 }
 
 #[cfg(test)]
@@ -172,9 +178,18 @@ mod tests {
 
     #[test]
     fn labels_side_by_side_differ() {
-        let all = [67_108_864, 67_108_868, 1024].map(MessageSize::from_bytes);
-        assert_eq!(sizes(&all), ["64 MiB", "64.0 MiB", "1 KiB"]);
-        let all = [67_108_868, 67_108_872].map(MessageSize::from_bytes);
-        assert_eq!(sizes(&all), ["67,108,868 B", "67,108,872 B"]);
+        let of = |bytes: &[u64]| -> Vec<String> {
+            let sizes = || bytes.iter().copied().map(MessageSize::from_bytes);
+            let labels = SizeLabels::of(sizes());
+            sizes().map(|s| labels.get(s)).collect()
+        };
+        assert_eq!(
+            of(&[67_108_864, 67_108_868, 1024]),
+            ["64 MiB", "64.0 MiB", "1 KiB"]
+        );
+        assert_eq!(
+            of(&[67_108_868, 67_108_872]),
+            ["67,108,868 B", "67,108,872 B"]
+        );
     }
 }

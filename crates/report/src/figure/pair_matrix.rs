@@ -8,6 +8,7 @@ use super::colour_scale::ColourScale;
 use super::drawing::{Figure, Section, slug};
 use super::names::Names;
 use super::row_labels::{self, Span};
+use super::selection::keep_largest;
 use super::sheet::{MARGIN, NOTE, Sheet, WIDTH};
 use super::{grid, number};
 use crate::svg::{Anchor, Colour, Rect};
@@ -172,9 +173,12 @@ fn table(matrix: &PairMatrix, names: &Names<'_>) -> Table {
                 slowest[host] = slowest[host].min(*value);
             }
         }
-        kept.sort_by(|&a, &b| slowest[a].total_cmp(&slowest[b]).then(a.cmp(&b)));
-        kept.truncate(MOST);
-        kept.sort_unstable();
+        kept = keep_largest(
+            kept.into_iter()
+                .map(|host| (-slowest[host], host))
+                .collect(),
+            MOST,
+        );
     }
     let cells = by_host
         .into_iter()

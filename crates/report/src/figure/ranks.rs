@@ -12,12 +12,13 @@ use super::names::Names;
 use super::number;
 use super::row_labels::{self, Span};
 use super::scale::Scale;
+use super::selection::keep_largest;
 use super::sheet::{MARGIN, Sheet, WIDTH};
 use crate::svg::{self, Colour, Rect};
 
 /// Ranks drawn one by one; more are drawn as boxes per host.
 const MOST_RANKS: usize = 128;
-/// Hosts drawn as boxes; of more, those with the lowest and the highest medians.
+/// Hosts drawn as boxes; of more, those with the most unusual ranks.
 const MOST_HOSTS: usize = 32;
 const HEIGHT: f64 = 220.0;
 const LABELS: f64 = 110.0;
@@ -29,8 +30,6 @@ struct Quantity {
     axis: Axis,
     what: String,
     reading: &'static str,
-    /// From zero, as a share is; else as bandwidths are.
-    from_zero: bool,
 }
 
 /// Bus bandwidth of each rank over the run, in one operation.
@@ -45,7 +44,6 @@ pub(crate) fn bandwidth(job: &Job, operation: &str) -> Vec<Figure> {
         axis: BUS_BANDWIDTH,
         what: format!("bus bandwidth in {operation_name}, weighed by time"),
         reading: "A dot is one rank over the whole run. Who arrives late waits least and so shows the highest bandwidth.",
-        from_zero: false,
     };
     figures(job, &values, &quantity)
 }
@@ -61,11 +59,11 @@ pub(crate) fn waiting(job: &Job) -> Vec<Figure> {
         title: "Waiting for later ranks".to_owned(),
         axis: Axis {
             title: "Waiting (% of collective time)",
+            from_zero: true,
             text: |v| number::percent(v / 100.0),
         },
         what: "share of its collective time that it waits for later ranks".to_owned(),
         reading: "A dot is one rank over the whole run. Ranks that wait least are those that the others wait for.",
-        from_zero: true,
     };
     figures(job, &values, &quantity)
 }
@@ -144,7 +142,7 @@ fn dots(
         HEIGHT,
     );
     let numbers = values.iter().map(|(_, v)| *v);
-    let scale = if quantity.from_zero {
+    let scale = if quantity.axis.from_zero {
         Scale::from_zero(numbers)
     } else {
         Scale::positive(numbers)
@@ -229,30 +227,25 @@ fn host_boxes(
     hosts: &[(&str, usize, usize)],
     quantity: &Quantity,
 ) -> Option<Figure> {
-    let mut rows: Vec<(f64, Row)> = hosts
+    let typical = Five::of_sample(values.iter().map(|(_, v)| *v))?.median;
+    // Weighed by how far the host's most unusual rank is from the rest of the job.
+    let rows: Vec<(f64, Row)> = hosts
         .iter()
         .filter_map(|(host, first, n)| {
             let five = Five::of_sample(values[*first..first + n].iter().map(|(_, v)| *v))?;
-            let row = Row {
-                label: (*host).to_owned(),
-                boxes: vec![(Colour::Series(0), five)],
-            };
-            Some((five.median, row))
+            let far = (five.max - typical).abs().max((five.min - typical).abs());
+            let boxes = vec![(Colour::Series(0), five)];
+            Some((
+                far,
+                Row {
+                    label: (*host).to_owned(),
+                    boxes,
+                },
+            ))
         })
         .collect();
     let all = rows.len();
-    if all > MOST_HOSTS {
-        let mut order: Vec<usize> = (0..all).collect();
-        order.sort_by(|&a, &b| rows[a].0.total_cmp(&rows[b].0).then(a.cmp(&b)));
-        order.drain(MOST_HOSTS / 2..all - MOST_HOSTS / 2);
-        order.sort_unstable();
-        let mut place = 0;
-        rows.retain(|_| {
-            place += 1;
-            order.binary_search(&(place - 1)).is_ok()
-        });
-    }
-    let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
+    let rows = keep_largest(rows, MOST_HOSTS);
     let mut sheet = Sheet::new(&format!("{}, host by host", quantity.title), READING);
     box_rows::draw(&mut sheet, &rows, quantity.axis)?;
     let mut description = format!(
@@ -261,9 +254,7 @@ fn host_boxes(
     );
     if all > rows.len() {
         description += &format!(
-            " Of {all} hosts the {} with the lowest and the {} with the highest medians are drawn.",
-            MOST_HOSTS / 2,
-            MOST_HOSTS / 2
+            " Of {all} hosts those {MOST_HOSTS} are drawn that have the ranks farthest from the median of all ranks."
         );
     }
     Some(sheet.finish(

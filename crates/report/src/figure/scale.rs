@@ -73,7 +73,8 @@ impl Scale {
         Some(Self::new(
             Spacing::Linear,
             (low / step).floor() * step,
-            (high / step - 1e-9).ceil() * step,
+            // A little headroom, so that no mark sits on the edge.
+            (high * 1.02 / step).ceil() * step,
         ))
     }
 

@@ -20,10 +20,11 @@ const SHADES: f64 = 6.0;
 /// The figure, with at most `marks` marks; `None` if nothing can be drawn.
 pub(crate) fn figure(job: &Job, scatter: &Scatter, marks: usize) -> Option<Figure> {
     let names = Names::of(job);
-    let sizes: Vec<_> = scatter.series.iter().map(|s| s.size).collect();
-    let mut series: Vec<(String, &ScatterSeries)> = number::sizes(&sizes)
-        .into_iter()
-        .zip(&scatter.series)
+    let sizes = number::SizeLabels::of(scatter.series.iter().map(|s| s.size));
+    let mut series: Vec<(String, &ScatterSeries)> = scatter
+        .series
+        .iter()
+        .map(|s| (sizes.get(s.size), s))
         .collect();
     series.retain(|(_, s)| s.points.iter().any(drawable) || s.density.iter().any(|c| c.count > 0));
     if series.is_empty() {
@@ -38,7 +39,7 @@ pub(crate) fn figure(job: &Job, scatter: &Scatter, marks: usize) -> Option<Figur
     let title = format!(
         "{} on {} communicators: bus bandwidth over time",
         scatter.operation,
-        number::class(scatter.class)
+        scatter.class.as_str()
     );
     let reading = if dense {
         "Shaded cells count records, darker is more; marks are single records far from the rest."
@@ -107,7 +108,7 @@ pub(crate) fn figure(job: &Job, scatter: &Scatter, marks: usize) -> Option<Figur
         number::count(records),
         if records == 1 { "record" } else { "records" },
         scatter.operation,
-        number::class(scatter.class),
+        scatter.class.as_str(),
         if y.is_logarithmic() {
             ", on a logarithmic scale"
         } else {

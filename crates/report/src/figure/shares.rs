@@ -65,10 +65,10 @@ pub(crate) fn figure(job: &Job) -> Option<Figure> {
         "Where the communication time goes",
         "Kernel time summed over all ranks, waiting included; a bar per family and operation, cut by message size.",
     );
+    let size_labels = number::SizeLabels::of(sizes.iter().copied());
     let mut legend: Vec<_> = sizes
         .iter()
-        .zip(number::sizes(&sizes))
-        .map(|(size, label)| (Key::Area(colour(*size)), label))
+        .map(|size| (Key::Area(colour(*size)), size_labels.get(*size)))
         .collect();
     if others {
         legend.push((Key::Area(Colour::Idle), "other sizes".to_owned()));
@@ -133,7 +133,7 @@ pub(crate) fn figure(job: &Job) -> Option<Figure> {
             panel,
             y,
             &bar.label,
-            &format!("{}  {time}", number::percent(bar.total)),
+            &format!("{}, {time}", number::percent(bar.total)),
         );
     }
     if !rest.is_empty() {
@@ -150,7 +150,7 @@ pub(crate) fn figure(job: &Job) -> Option<Figure> {
             panel,
             y,
             &label,
-            &format!("{}  {time}", number::percent(rest_total)),
+            &format!("{}, {time}", number::percent(rest_total)),
         );
     }
     sheet.y = panel.bottom() + axis::BELOW;

@@ -63,7 +63,7 @@ impl Sheet {
         let mut x = MARGIN;
         let middle = |y: f64| y + 8.0;
         for (key, label) in entries {
-            let label = svg::shorten(label, 300.0, NOTE, false);
+            let label = svg::shorten(label, 440.0, NOTE, false);
             let width = 20.0 + svg::width(&label, NOTE, false);
             if x > MARGIN && x + width > WIDTH - MARGIN {
                 x = MARGIN;

@@ -135,11 +135,10 @@ pub(crate) fn figure(job: &Job, timeline: &CollectiveTimeline) -> Option<Figure>
         let name = svg::shorten(&label(rank), LABELS, LABEL, false);
         let middle = y + (pitch - 4.0) / 2.0;
         let colour = if late { Colour::Alert } else { Colour::Text };
-        let text = sheet
+        sheet
             .canvas
             .text((left - 8.0, middle), &name, LABEL, Anchor::End, colour);
         if late {
-            let _ = text;
             sheet.canvas.line(
                 (stops[1], y - 2.0),
                 (stops[1], y + pitch - 2.0),

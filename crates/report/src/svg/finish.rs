@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::canvas::{Canvas, Shape};
+use super::canvas::{Canvas, Rect, Shape};
 use super::{Colour, backend, group, text};
 
 /// The class of every drawing's root, for the style sheets of pages.
@@ -58,9 +58,13 @@ impl Element {
 impl Canvas {
     /// The drawing as a complete SVG document of a width and height in pixels.
     pub(crate) fn finish(&self, width: f64, height: f64, meta: Meta<'_>) -> String {
-        let raw = backend::draw(&self.shapes, width, height);
+        // Its own ground, so that a viewer without themes shows dark on light on any page.
+        let mut ground = Self::default();
+        ground.rect(Rect::new(0.0, 0.0, width, height), Colour::Surface);
+        let shapes = [ground.shapes, self.shapes.clone()].concat();
+        let raw = backend::draw(&shapes, width, height);
         let mut elements = parse(&raw);
-        annotate(&mut elements, &self.shapes);
+        annotate(&mut elements, &shapes);
         for element in &mut elements {
             tidy(element);
         }
@@ -203,7 +207,7 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Anchor, Rect};
+    use super::super::Anchor;
     use super::*;
 
     const META: Meta<'_> = Meta {
@@ -261,8 +265,7 @@ mod tests {
 
     #[test]
     fn both_themes_in_one_document() {
-        let mut canvas = Canvas::default();
-        canvas.rect(Rect::new(0.0, 0.0, 1.0, 1.0), Colour::Surface);
+        let canvas = Canvas::default();
         let svg = canvas.finish(10.0, 10.0, META);
         assert!(
             svg.contains("[fill=\"#FFFFFF\"]{fill:light-dark(#FFFFFF,#16191D)}"),

@@ -258,3 +258,15 @@ fn thinning_keeps_the_extremes() {
         figure.description
     );
 }
+
+#[test]
+fn the_host_of_an_unusual_rank_is_always_drawn() {
+    // Rank 5, of the first of 512 hosts, shows the highest bandwidth and waits least; its host's median is like any other.
+    let job = synthetic::job(512, 8, synthetic::plain);
+    let figures = all(&job);
+    for id in ["hosts-bandwidth-allreduce", "hosts-waiting"] {
+        let document = parse(find(&figures, id));
+        let first = elements(&document, "text").any(|t| t.text() == Some("gpu-000"));
+        assert!(first, "{id}");
+    }
+}
