@@ -19,11 +19,11 @@ const MOST_FAMILIES: usize = 12;
 const MOST_COMPARISONS: usize = 8;
 const MOST_COMPARISONS_IN_A_FAMILY: usize = 2;
 const MOST_OPERATIONS: usize = 3;
-const MOST_MAPS: usize = 6;
+const MOST_MAPS: usize = 4;
 const MOST_MATRICES: usize = 4;
 /// Marks of a scatter plot, and of all together.
 const MARKS: usize = 1_500;
-const MARKS_IN_ALL: usize = 9_000;
+const MARKS_IN_ALL: usize = 6_000;
 
 /// All figures of a report, by section. The same in every run on the same data.
 pub(crate) fn all(job: &Job) -> Vec<Figure> {

@@ -13,7 +13,7 @@ use crate::svg::Rect;
 
 const HEIGHT: f64 = 340.0;
 /// Marks that show who wrote them when pointed at.
-const NAMED: usize = 150;
+const NAMED: usize = 100;
 /// Shades of the cells that count records.
 const SHADES: f64 = 6.0;
 

@@ -145,14 +145,14 @@ fn sizes_stay_small_at_worst() {
     assert_eq!(of(Section::Findings), 12);
     for figure in &figures {
         assert!(
-            figure.svg.len() < 300_000,
+            figure.svg.len() < 240_000,
             "{}: {} bytes",
             figure.id,
             figure.svg.len()
         );
     }
     let total: usize = figures.iter().map(|f| f.svg.len()).sum();
-    assert!(total < 3_000_000, "{total} bytes");
+    assert!(total < 2_400_000, "{total} bytes");
     let last = figures
         .iter()
         .rfind(|f| f.section == Section::Bandwidth)
