@@ -1,0 +1,34 @@
+//! Figures: what of a job is drawn, and how it is laid out.
+
+mod all;
+mod axis;
+mod box_rows;
+mod boxes;
+mod budget;
+mod colour_scale;
+mod communicators;
+mod drawing;
+mod grid;
+mod heat_map;
+mod histogram;
+mod mark;
+mod names;
+mod number;
+mod pair_matrix;
+mod ranks;
+mod row_labels;
+mod scale;
+mod scatter;
+mod selection;
+mod shares;
+mod sheet;
+mod time_axis;
+mod timeline;
+
+#[cfg(test)]
+pub(crate) mod synthetic;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use all::all;
+pub(crate) use drawing::{Figure, Section};
