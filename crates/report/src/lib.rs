@@ -1,6 +1,20 @@
 //! Renders the facts of a job as HTML, SVG, JSON and CSV.
+//!
+//! The door is [`write`]: it takes a [`Job`](nccl_report_analyze::facts::Job) and leaves `index.html`, `report.json`,
+//! `summary.csv` and `plots/*.svg` in a folder. [`report_json`] and [`summary_csv`] give the text alone.
+//! Nothing here computes a statistic, and the same job always gives the same bytes.
 
-// Until the page takes them up.
-#[allow(dead_code, unused_imports)]
+mod error;
+mod export;
 mod figure;
+mod html;
+mod names;
+mod plot_file;
 mod svg;
+#[cfg(test)]
+mod synthetic;
+mod write;
+
+pub use error::Error;
+pub use export::{report_json, summary_csv};
+pub use write::{Options, Written, write};

@@ -1,0 +1,73 @@
+//! The page around the sections.
+
+use askama::Template;
+use nccl_report_analyze::facts::Job;
+
+use super::header::Header;
+use super::people::{self, People};
+use super::section::Section;
+use super::{
+    budget, communicators, completeness, families, findings, groups, inputs, pairs, plots, slices,
+};
+use crate::figure::Figure;
+
+const STYLE: &str = include_str!("../../templates/style.css");
+pub(super) const THEME_SCRIPT: &str = include_str!("../../templates/theme.js");
+pub(super) const PAGE_SCRIPT: &str = include_str!("../../templates/page.js");
+/// SHA-256 of the scripts: the page's policy allows these two and no other. A test keeps them in step with the files.
+pub(super) const THEME_HASH: &str = "4QeWKDEr2cCOAwYPXvqeN4ctf2+kjLU3iugojFgFwuU=";
+pub(super) const PAGE_HASH: &str = "bfrv9A1DEmAqh82vPD4L8Ik1kkISUZKvFyj7X2M2Nfg=";
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page {
+    header: Header,
+    sections: Vec<Section>,
+    version: &'static str,
+    style: &'static str,
+    theme_script: &'static str,
+    page_script: &'static str,
+    theme_hash: &'static str,
+    page_hash: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "section/glossary.html")]
+struct Glossary;
+
+/// The whole page.
+pub(crate) fn page(job: &Job, figures: &[Figure]) -> Result<String, askama::Error> {
+    let people = People::of(job);
+    let finding_anchor = |id: &str| {
+        job.findings
+            .iter()
+            .position(|finding| finding.id == id)
+            .map(people::anchor)
+    };
+    let plots = plots::prepare(figures, finding_anchor);
+    let page = Page {
+        header: Header::of(job),
+        sections: vec![
+            completeness::section(job)?,
+            findings::section(job, &plots)?,
+            budget::section(job)?,
+            families::section(job, &people)?,
+            groups::section(job)?,
+            plots::section(&plots)?,
+            communicators::section(job, &people)?,
+            slices::hosts(job, &people)?,
+            slices::ranks(job, &people)?,
+            slices::over_time(job)?,
+            pairs::section(job, &people)?,
+            inputs::section(job)?,
+            Section::new("glossary", "How to read this", Glossary.render()?),
+        ],
+        version: env!("CARGO_PKG_VERSION"),
+        style: STYLE,
+        theme_script: THEME_SCRIPT,
+        page_script: PAGE_SCRIPT,
+        theme_hash: THEME_HASH,
+        page_hash: PAGE_HASH,
+    };
+    page.render()
+}

@@ -1,0 +1,130 @@
+//! The figures, inside the page and as files beside it.
+
+use askama::Template;
+
+use super::inline_svg;
+use super::section::Section;
+use super::table::Link;
+use crate::figure::{self, Figure};
+use crate::plot_file;
+
+/// Bytes of all drawings inside the page; those beyond are linked. Figures are thinned already, so only odd jobs come here.
+const BYTES: usize = 4_000_000;
+
+/// A figure on the page.
+pub(super) struct Plot {
+    anchor: String,
+    title: String,
+    description: String,
+    /// Already checked and prefixed; `None` when the page only links to it.
+    svg: Option<String>,
+    file: String,
+    section: figure::Section,
+    pub(super) finding: Option<String>,
+    /// Back to the finding.
+    finding_anchor: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "section/plots.html")]
+struct View<'a> {
+    chapters: Vec<Chapter<'a>>,
+}
+
+struct Chapter<'a> {
+    title: &'static str,
+    plots: Vec<&'a Plot>,
+}
+
+impl Plot {
+    pub(super) fn link(&self) -> Link {
+        Link {
+            anchor: self.anchor.clone(),
+            text: self.title.clone(),
+        }
+    }
+}
+
+/// The figures for the page, those of findings first so that they fit when not all do.
+pub(super) fn prepare(
+    figures: &[Figure],
+    finding_anchor: impl Fn(&str) -> Option<String>,
+) -> Vec<Plot> {
+    let mut order: Vec<&Figure> = figures.iter().collect();
+    order.sort_by_key(|figure| figure.section);
+    let mut left = BYTES;
+    order
+        .into_iter()
+        .enumerate()
+        .map(|(index, figure)| {
+            let prefix = format!("plot{}", index + 1);
+            let title = super::text::sentence(&figure.title);
+            let svg = (figure.svg.len() <= left)
+                .then(|| inline_svg::inline(&figure.svg, &prefix, &title))
+                .flatten();
+            left -= svg.as_ref().map_or(0, |_| figure.svg.len());
+            Plot {
+                anchor: prefix,
+                title,
+                description: super::text::sentence(&figure.description),
+                svg,
+                file: plot_file::name(&figure.id),
+                section: figure.section,
+                finding: figure.finding.clone(),
+                finding_anchor: figure.finding.as_deref().and_then(&finding_anchor),
+            }
+        })
+        .collect()
+}
+
+/// The section.
+pub(super) fn section(plots: &[Plot]) -> Result<Section, askama::Error> {
+    let mut chapters: Vec<Chapter<'_>> = Vec::new();
+    for plot in plots {
+        let title = chapter(plot.section);
+        match chapters.last_mut() {
+            Some(last) if last.title == title => last.plots.push(plot),
+            _ => chapters.push(Chapter {
+                title,
+                plots: vec![plot],
+            }),
+        }
+    }
+    Ok(Section::new("plots", "Plots", View { chapters }.render()?))
+}
+
+const fn chapter(of: figure::Section) -> &'static str {
+    match of {
+        figure::Section::Findings => "Findings",
+        figure::Section::Bandwidth => "Bandwidth over time",
+        figure::Section::Distribution => "Distributions",
+        figure::Section::Families => "Families",
+        figure::Section::Ranks => "Ranks and hosts",
+        figure::Section::Pairs => "Pairs",
+        figure::Section::Time => "Where the time goes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic;
+
+    #[test]
+    fn what_does_not_fit_is_linked() {
+        let job = synthetic::job();
+        let mut figures = figure::all(&job);
+        let padding = " ".repeat(BYTES);
+        figures[0].svg = figures[0]
+            .svg
+            .replace("</svg>", &format!("{padding}</svg>"));
+        let plots = prepare(&figures, |_| None);
+        assert_eq!(plots.iter().filter(|plot| plot.svg.is_none()).count(), 1);
+        let html = section(&plots).expect("renders").html;
+        assert!(html.len() < BYTES);
+        assert!(
+            html.contains(&format!("plots/{}", plot_file::name(&figures[0].id))),
+            "{html}"
+        );
+    }
+}
