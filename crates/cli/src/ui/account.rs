@@ -55,7 +55,7 @@ fn lines(page: &mut Page, counts: &LineCounts, what: &str) {
         reasons.join(", ")
     ));
     for example in counts.examples.iter().take(SHOWN) {
-        page.aside(&format!(
+        page.example(&format!(
             "{}:{} {}: {}",
             visible(&example.path),
             example.line,
@@ -73,9 +73,9 @@ fn files(page: &mut Page, files: &[SkippedFile], what: &str) {
     page.line(&format!("{n} {what}"));
     for file in files.iter().take(SHOWN) {
         let reason = clipped(&file.reason, DETAIL_WIDTH);
-        page.aside(&format!("{}: {reason}", visible(&file.path)));
+        page.example(&format!("{}: {reason}", visible(&file.path)));
     }
     if files.len() > SHOWN {
-        page.aside("…");
+        page.example("…");
     }
 }

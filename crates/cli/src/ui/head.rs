@@ -9,12 +9,11 @@ use super::time;
 /// Hosts that are named before it is "and so many more".
 const HOSTS_NAMED: usize = 4;
 const NAME_WIDTH: usize = 40;
-const TITLE_WIDTH: usize = 76;
 
 /// Name, hosts, ranks, span, dialects, amount.
 pub fn job(page: &mut Page, job: &Job) {
     let overview = &job.overview;
-    page.heading(&clipped(&overview.title, TITLE_WIDTH));
+    page.heading(&overview.title);
     page.line(&format!(
         "{} on {}",
         ranks(overview),

@@ -1,7 +1,7 @@
 //! A page of text: sections with a heading, bodies indented and broken to the width.
 
 use super::style::{DIM, HEADING, paint};
-use super::text::wrapped;
+use super::text::{clipped, wrapped};
 
 const INDENT: usize = 2;
 
@@ -26,12 +26,13 @@ impl Page {
         self.width.saturating_sub(INDENT)
     }
 
-    /// Begins a section.
+    /// Begins a section. The heading may be untrusted text.
     pub fn heading(&mut self, text: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        self.text.push_str(&paint(HEADING, text));
+        self.text
+            .push_str(&paint(HEADING, &clipped(text, self.width)));
         self.text.push('\n');
     }
 
@@ -58,6 +59,13 @@ impl Page {
             } else {
                 self.raw(&format!("{:columns$}{line}", ""));
             }
+        }
+    }
+
+    /// An example of what the line before it says, of less importance and further in.
+    pub fn example(&mut self, text: &str) {
+        for line in wrapped(text, self.room().saturating_sub(INDENT)) {
+            self.raw(&format!("{:INDENT$}{}", "", paint(DIM, &line)));
         }
     }
 

@@ -26,7 +26,34 @@ fn shown(job: &nccl_report_analyze::facts::Job, width: usize) -> String {
 
 #[test]
 fn a_healthy_job_says_what_it_is_and_names_nobody() {
-    insta::assert_snapshot!(shown(&fixture::job(), 80), @"");
+    insta::assert_snapshot!(shown(&fixture::job(), 80), @r"
+job42
+  16 ranks on 2 hosts: gpu-001, gpu-002
+  2026-01-02 03:04:05 – 03:14:08 UTC (10 min 3 s)
+  Inspector format v4.0, timed by the GPU
+  2,500,000 records in 16 files, 3 MiB
+
+Data
+  99.9 % of the collectives seen have a record of every rank
+  the plugin dropped 120 records before they were written
+
+Where the time goes
+  class        operation         size  ranks×nodes  count  link  felt    time
+  mixed        AllReduce        1 GiB         16×2  1.2 M   371  45.0  80.0 %
+  hca-only     AllReduce      128 MiB          2×2  1.2 M   371  45.0  13.9 %
+  nvlink-only  ReduceScatter   8 KiB*          8×1  1.2 M   371  45.0   6.1 %
+  link, felt: median bus bandwidth in GB/s, from the shortest and from the mean
+  time of each collective. time: share of the kernel time, waiting included.
+  The size of AllGather and ReduceScatter is per rank.
+  * bound by latency: at this size the bandwidth says little.
+
+Report
+  job42-report/index.html
+  job42-report/report.json
+  job42-report/summary.csv
+  job42-report/plots/ (2 plots)
+  job42-report/parquet/
+");
 }
 
 #[test]
@@ -50,7 +77,55 @@ fn findings_and_bad_input_are_said() {
         path: "train.log".to_owned(),
         reason: "no Inspector record".to_owned(),
     }];
-    insta::assert_snapshot!(shown(&job, 60), @"");
+    insta::assert_snapshot!(shown(&job, 60), @r"
+job42
+  16 ranks on 2 hosts: gpu-001, gpu-002
+  2026-01-02 03:04:05 – 03:14:08 UTC (10 min 3 s)
+  Inspector format v4.0, timed by the GPU
+  2,500,000 records in 16 files, 3 MiB
+
+Data
+  99.9 % of the collectives seen have a record of every rank
+  the plugin dropped 120 records before they were written
+
+Findings
+  critical  Rank 5 (gpu-002, pid 4711) arrives late at 98 %
+            of its collectives and makes the others wait 900
+            µs each time.
+            → Look at the clocks and the temperature of GPU
+              5 of gpu-002.
+  info      Rank 5 (gpu-002, pid 4711) arrives late at 98 %
+            of its collectives and makes the others wait 900
+            µs each time.
+            → Look at the clocks and the temperature of GPU
+              5 of gpu-002.
+
+Where the time goes
+  class        operation         size  link  felt    time
+  mixed        AllReduce        1 GiB   371  45.0  80.0 %
+  hca-only     AllReduce      128 MiB   371  45.0  13.9 %
+  nvlink-only  ReduceScatter   8 KiB*   371  45.0   6.1 %
+  link, felt: median bus bandwidth in GB/s, from the
+  shortest and from the mean time of each collective. time:
+  share of the kernel time, waiting included.
+  The size of AllGather and ReduceScatter is per rank.
+  * bound by latency: at this size the bandwidth says
+  little.
+
+Input
+  3 lines rejected: 2 invalid_json, 1 truncated
+    n1/gpu-001-pid7.log:17 invalid_json: expected value at
+    column 12
+  1 file without a record
+    train.log: no Inspector record
+
+Report
+  job42-report/index.html
+  job42-report/report.json
+  job42-report/summary.csv
+  job42-report/plots/ (2 plots)
+  job42-report/parquet/
+");
 }
 
 #[test]
