@@ -23,7 +23,7 @@ const SCHEMA_WITHIN: u64 = 4096;
 
 /// A folder that is there, is writable, and whose files that will be written are ours to replace.
 ///
-/// Dropped before [`OutputFolder::keep`], it takes back the empty folders that it made.
+/// Dropped before [`OutputFolder::keep`], it takes back the folder if it made it and nothing came into it.
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
@@ -77,7 +77,7 @@ impl OutputFolder {
     /// Takes back a dataset without records, in a folder that this run made.
     pub fn discard(self) {
         if self.new {
-            // Only the manifest can be in it. What can't be removed stays.
+            // What can't be removed stays.
             let _ = fs::remove_file(self.dataset().join(MANIFEST));
         }
     }
@@ -85,8 +85,9 @@ impl OutputFolder {
 
 impl Drop for OutputFolder {
     fn drop(&mut self) {
-        if self.new && !self.kept {
-            remove_empty(&self.path);
+        if self.new && !self.kept && is_bare(&self.path) {
+            // What can't be removed stays.
+            let _ = fs::remove_dir_all(&self.path);
         }
     }
 }
@@ -191,15 +192,19 @@ fn is_within(path: &Path, folder: &Path) -> bool {
     }
 }
 
-/// Removes a folder and those inside it as far as they hold no file.
-fn remove_empty(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|t| t.is_dir()) {
-            remove_empty(&entry.path());
-        }
-    }
-    // Fails when something is in it, which is what is wanted.
-    let _ = fs::remove_dir(folder);
+/// Whether a folder holds no file but hidden ones, such as locks, however deep.
+fn is_bare(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| {
+        entries.all(|entry| {
+            entry.is_ok_and(|e| {
+                let hidden = e.file_name().to_string_lossy().starts_with('.');
+                match e.file_type() {
+                    Ok(kind) if kind.is_dir() => is_bare(&e.path()),
+                    _ => hidden,
+                }
+            })
+        })
+    })
 }
 
 #[cfg(test)]
@@ -271,7 +276,9 @@ mod tests {
         let path = parent.path().join("out");
         let out = claim(&path, &[]).expect("claimed");
         fs::create_dir_all(out.dataset().join("collectives")).expect("folders");
-        fs::write(out.dataset().join(MANIFEST), "{}").expect("a file");
+        for name in [MANIFEST, ".lock"] {
+            fs::write(out.dataset().join(name), "{}").expect("a file");
+        }
         out.discard();
         assert!(!path.exists());
     }

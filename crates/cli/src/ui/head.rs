@@ -116,6 +116,9 @@ fn hosts(hosts: &[String]) -> String {
 }
 
 fn dialects(dialects: &[Dialect]) -> String {
+    if dialects.is_empty() {
+        return "Inspector format unknown".to_owned();
+    }
     let several = dialects.len() > 1;
     let shown: Vec<String> = dialects
         .iter()

@@ -22,7 +22,7 @@ fn ctrl_c_leaves_no_half_written_file() {
     }
     place.write("logs/node-pid4711.log", text);
     let child = Command::new(PROGRAM)
-        .args(["logs", "--out", "r"])
+        .args(["ingest", "logs", "--out", "r"])
         .current_dir(place.path(""))
         .stderr(Stdio::piped())
         .spawn()
@@ -39,5 +39,16 @@ fn ctrl_c_leaves_no_half_written_file() {
     let output = child.wait_with_output().expect("the program ends");
     assert_eq!(output.status.code(), Some(130));
     assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
-    assert_eq!(place.files("r"), Vec::<String>::new());
+    let left = place.files("r");
+    let half_written = left
+        .iter()
+        .find(|f| f.ends_with(".parquet") || f.contains("tmp"));
+    assert_eq!(half_written, None);
+
+    let again = place.run(&["ingest", "logs", "--out", "r"]).ended_with(0);
+    assert!(
+        again.stdout.contains("200,000 records in 1 file"),
+        "{}",
+        again.stdout
+    );
 }
