@@ -1,0 +1,244 @@
+//! The arguments as they are typed; `settings.rs` says what they mean.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use crate::exit::Status;
+use crate::help;
+
+/// The command line. Without a subcommand it is the main job.
+#[derive(Debug, Parser)]
+#[command(
+    name = "nccl-report",
+    version,
+    about = "Reports how the communication of a distributed training job went, from its NCCL Inspector dumps",
+    long_about = help::MAIN_LONG,
+    after_help = help::MAIN_AFTER,
+    after_long_help = help::MAIN_AFTER_LONG,
+    // A word after the first is always an input, so that a folder may be called like a subcommand.
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write only the Parquet tables
+    #[command(long_about = help::INGEST_LONG, after_help = help::INGEST_AFTER)]
+    Ingest(IngestArgs),
+    /// Print only the JSON
+    #[command(long_about = help::ANALYZE_LONG, after_help = help::ANALYZE_AFTER)]
+    Analyze(AnalyzeArgs),
+    /// Print the completions of a shell
+    #[command(after_help = help::COMPLETIONS_AFTER)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    #[command(after_help = help::MAN_AFTER)]
+    Man {
+        /// Write a page per subcommand into DIR instead
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub logs: LogsArgs,
+
+    /// Folder of the report [default: ./<name of LOGS>-report]
+    ///
+    /// It is made where it doesn't exist. A folder inside LOGS is fine: it is never read as input. Files that aren't of
+    /// an earlier report are never overwritten.
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    /// What to print on stdout: a summary, or the content of report.json
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub format: Format,
+
+    #[command(flatten)]
+    pub verdict: VerdictArgs,
+    #[command(flatten)]
+    pub table: TableArgs,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct IngestArgs {
+    #[command(flatten)]
+    pub logs: LogsArgs,
+
+    /// Folder of the dataset: the tables go to DIR/parquet
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+
+    #[command(flatten)]
+    pub table: TableArgs,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    #[command(flatten)]
+    pub logs: LogsArgs,
+
+    /// Write DIR/report.json instead of printing
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub verdict: VerdictArgs,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct LogsArgs {
+    /// Dumps: files, or folders that are searched recursively
+    ///
+    /// Plain or gzip (recognised by content), whatever they are called. Files without an Inspector record, such as the
+    /// job's own output, are passed over and listed. A folder that an earlier run wrote with --out may be given alone:
+    /// its Parquet tables are used instead of the dumps.
+    #[arg(value_name = "LOGS", required = true, value_hint = ValueHint::AnyPath)]
+    pub logs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct VerdictArgs {
+    /// Name of the job, for the head of the report [default: name of LOGS]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+
+    /// Exit with status 1 when a finding is at least this severe [default: never]
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<Gate>,
+}
+
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// zstd level of the Parquet files, 1 (fast) to 22 (small)
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(i32).range(1..=22)
+    )]
+    pub compression_level: i32,
+}
+
+#[derive(Debug, Args)]
+pub struct CommonArgs {
+    /// Print nothing but errors (and JSON that was asked for)
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Say more on stderr: timings (-v), every file (-vv)
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+
+    /// Threads to use [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// When to use colours
+    ///
+    /// `auto`: on a terminal, unless NO_COLOR is set.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// What the main job prints on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A summary for people
+    Text,
+    /// The content of report.json
+    Json,
+}
+
+/// The least severity that fails the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Gate {
+    /// Findings that cost the job time, or hide what does
+    Warning,
+    /// Findings that cost a large part of the communication time
+    Critical,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Also in pipes and files
+    Always,
+    /// Never
+    Never,
+}
+
+/// Parses the command line. On wrong usage, `--help` or `--version` everything is said already.
+pub fn parse() -> Result<Cli, Status> {
+    Cli::try_parse().map_err(|error| {
+        // A closed pipe is no failure: `nccl-report --help | head`.
+        let _ = error.print();
+        if error.use_stderr() {
+            Status::Unusable
+        } else {
+            Status::Done
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_is_in_the_list_that_hints_use() {
+        let mut names: Vec<_> = Cli::command()
+            .get_subcommands()
+            .map(|c| c.get_name().to_owned())
+            .collect();
+        let mut listed = help::SUBCOMMANDS.to_vec();
+        names.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(names, listed);
+    }
+
+    #[test]
+    fn a_folder_called_like_a_subcommand_can_be_named() {
+        for args in [
+            &["nccl-report", "./ingest"][..],
+            &["nccl-report", "--", "ingest"],
+            &["nccl-report", "other", "ingest"],
+        ] {
+            let cli = Cli::try_parse_from(args).expect("arguments");
+            assert!(cli.command.is_none(), "{args:?}");
+        }
+        let cli =
+            Cli::try_parse_from(["nccl-report", "ingest", "x", "-o", "y"]).expect("arguments");
+        assert!(matches!(cli.command, Some(Command::Ingest(_))));
+    }
+}

@@ -1,0 +1,156 @@
+//! What the arguments mean.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use nccl_report_analyze::facts::Severity;
+
+use crate::args::{
+    AnalyzeArgs, Cli, Color, Command as Typed, CommonArgs, Format, Gate, IngestArgs, ReportArgs,
+};
+
+/// What to do, and how to speak.
+#[derive(Debug)]
+pub struct Settings {
+    pub command: Command,
+    pub voice: Voice,
+    /// `None`: one thread per core.
+    pub threads: Option<NonZeroUsize>,
+}
+
+#[derive(Debug)]
+pub enum Command {
+    Report(Report),
+    Ingest(Ingest),
+    Analyze(Analyze),
+    Completions(clap_complete::Shell),
+    Man { folder: Option<PathBuf> },
+}
+
+/// The main job: everything.
+#[derive(Debug)]
+pub struct Report {
+    pub inputs: Vec<PathBuf>,
+    /// `None`: named after the inputs.
+    pub out: Option<PathBuf>,
+    pub title: Option<String>,
+    pub print_json: bool,
+    pub fail_on: Option<Severity>,
+    pub compression_level: i32,
+}
+
+/// The Parquet tables only.
+#[derive(Debug)]
+pub struct Ingest {
+    pub inputs: Vec<PathBuf>,
+    pub out: PathBuf,
+    pub compression_level: i32,
+}
+
+/// The JSON only.
+#[derive(Debug)]
+pub struct Analyze {
+    pub inputs: Vec<PathBuf>,
+    /// `None`: stdout.
+    pub out: Option<PathBuf>,
+    pub title: Option<String>,
+    pub fail_on: Option<Severity>,
+}
+
+/// How much is said, and whether in colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Voice {
+    pub loudness: Loudness,
+    pub color: anstream::ColorChoice,
+}
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Loudness {
+    /// Errors, and JSON that was asked for.
+    Quiet,
+    /// A progress bar and the summary.
+    Normal,
+    /// Also how long each phase took.
+    Timings,
+    /// Also every file.
+    Files,
+}
+
+impl From<Cli> for Settings {
+    fn from(cli: Cli) -> Self {
+        let (command, common) = match cli.command {
+            None => from_report(cli.report),
+            Some(Typed::Ingest(args)) => from_ingest(args),
+            Some(Typed::Analyze(args)) => from_analyze(args),
+            Some(Typed::Completions { shell }) => (Command::Completions(shell), None),
+            Some(Typed::Man { dir }) => (Command::Man { folder: dir }, None),
+        };
+        Self {
+            command,
+            voice: common.as_ref().map_or(Voice::DEFAULT, voice),
+            threads: common.and_then(|c| c.threads),
+        }
+    }
+}
+
+impl Voice {
+    const DEFAULT: Self = Self {
+        loudness: Loudness::Normal,
+        color: anstream::ColorChoice::Auto,
+    };
+}
+
+fn from_report(args: ReportArgs) -> (Command, Option<CommonArgs>) {
+    let report = Report {
+        inputs: args.logs.logs,
+        out: args.out,
+        title: args.verdict.title,
+        print_json: args.format == Format::Json,
+        fail_on: args.verdict.fail_on.map(severity),
+        compression_level: args.table.compression_level,
+    };
+    (Command::Report(report), Some(args.common))
+}
+
+fn from_ingest(args: IngestArgs) -> (Command, Option<CommonArgs>) {
+    let ingest = Ingest {
+        inputs: args.logs.logs,
+        out: args.out,
+        compression_level: args.table.compression_level,
+    };
+    (Command::Ingest(ingest), Some(args.common))
+}
+
+fn from_analyze(args: AnalyzeArgs) -> (Command, Option<CommonArgs>) {
+    let analyze = Analyze {
+        inputs: args.logs.logs,
+        out: args.out,
+        title: args.verdict.title,
+        fail_on: args.verdict.fail_on.map(severity),
+    };
+    (Command::Analyze(analyze), Some(args.common))
+}
+
+const fn severity(gate: Gate) -> Severity {
+    match gate {
+        Gate::Warning => Severity::Warning,
+        Gate::Critical => Severity::Critical,
+    }
+}
+
+fn voice(common: &CommonArgs) -> Voice {
+    Voice {
+        loudness: match (common.quiet, common.verbose) {
+            (true, _) => Loudness::Quiet,
+            (false, 0) => Loudness::Normal,
+            (false, 1) => Loudness::Timings,
+            (false, _) => Loudness::Files,
+        },
+        color: match common.color {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        },
+    }
+}

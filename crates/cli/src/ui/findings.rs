@@ -1,0 +1,33 @@
+//! Findings: how bad, what, and what to do.
+
+use nccl_report_analyze::facts::Finding;
+
+use super::page::Page;
+use super::style;
+use super::text::{counted, visible};
+
+const SHOWN: usize = 10;
+/// The longest word, "critical", and two spaces.
+const LABEL: usize = 10;
+
+/// The findings, in their order; nothing where there is none.
+pub fn section(page: &mut Page, findings: &[Finding]) {
+    if findings.is_empty() {
+        return;
+    }
+    page.heading("Findings");
+    for finding in findings.iter().take(SHOWN) {
+        let word = finding.severity.as_str();
+        let gap = " ".repeat(LABEL - word.len().min(LABEL));
+        let label = format!("{}{gap}", style::paint(style::of(finding.severity), word));
+        page.labelled(&label, LABEL, &visible(&finding.summary));
+        if !finding.advice.is_empty() {
+            let indent = " ".repeat(LABEL);
+            page.labelled(&format!("{indent}→ "), LABEL + 2, &visible(&finding.advice));
+        }
+    }
+    if let Some(more @ 1..) = findings.len().checked_sub(SHOWN) {
+        let more = counted(more as u64, "finding", "findings");
+        page.aside(&format!("{more} more in the report"));
+    }
+}

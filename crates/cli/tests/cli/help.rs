@@ -1,0 +1,128 @@
+//! `--help` and `--version`.
+
+use crate::program::Place;
+
+#[test]
+fn the_version_is_the_crate_s() {
+    let run = Place::new().run(&["--version"]).ended_with(0);
+    assert_eq!(
+        run.stdout,
+        concat!("nccl-report ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn the_short_help_fits_a_screen() {
+    let run = Place::new().run(&["-h"]).ended_with(0);
+    insta::assert_snapshot!(run.stdout, @r"
+Reports how the communication of a distributed training job went, from its NCCL Inspector dumps
+
+Usage: nccl-report [OPTIONS] <LOGS>...
+       nccl-report <COMMAND>
+
+Commands:
+  ingest       Write only the Parquet tables
+  analyze      Print only the JSON
+  completions  Print the completions of a shell
+  man          Print the man page
+
+Arguments:
+  <LOGS>...  Dumps: files, or folders that are searched recursively
+
+Options:
+  -o, --out <DIR>              Folder of the report [default: ./<name of LOGS>-report]
+      --format <FORMAT>        What to print on stdout: a summary, or the content of report.json
+                               [default: text] [possible values: text, json]
+      --title <TEXT>           Name of the job, for the head of the report [default: name of LOGS]
+      --fail-on <SEVERITY>     Exit with status 1 when a finding is at least this severe [default:
+                               never] [possible values: warning, critical]
+      --compression-level <N>  zstd level of the Parquet files, 1 (fast) to 22 (small) [default: 3]
+  -q, --quiet                  Print nothing but errors (and JSON that was asked for)
+  -v, --verbose...             Say more on stderr: timings (-v), every file (-vv)
+      --threads <N>            Threads to use [default: one per core]
+      --color <WHEN>           When to use colours [default: auto] [possible values: auto, always,
+                               never]
+  -h, --help                   Print help (see more with '--help')
+  -V, --version                Print version
+
+Examples:
+  nccl-report /logs/job42             write ./job42-report, print a summary
+  nccl-report /logs/job42 --out /tmp/r --format json | jq .groups
+  nccl-report ingest /logs/job42 --out /tmp/r      only the Parquet
+
+`--help` says more: the files of the report, exit statuses, how to get dumps.
+");
+}
+
+#[test]
+fn the_short_help_of_each_subcommand() {
+    let place = Place::new();
+    let ingest = place.run(&["ingest", "-h"]).ended_with(0).stdout;
+    insta::assert_snapshot!(ingest, @r#"
+Write only the Parquet tables
+
+Usage: nccl-report ingest [OPTIONS] --out <DIR> <LOGS>...
+
+Arguments:
+  <LOGS>...  Dumps: files, or folders that are searched recursively
+
+Options:
+  -o, --out <DIR>              Folder of the dataset: the tables go to DIR/parquet
+      --compression-level <N>  zstd level of the Parquet files, 1 (fast) to 22 (small) [default: 3]
+  -q, --quiet                  Print nothing but errors (and JSON that was asked for)
+  -v, --verbose...             Say more on stderr: timings (-v), every file (-vv)
+      --threads <N>            Threads to use [default: one per core]
+      --color <WHEN>           When to use colours [default: auto] [possible values: auto, always,
+                               never]
+  -h, --help                   Print help (see more with '--help')
+
+Examples:
+  nccl-report ingest /logs/job42 --out /data/job42
+  duckdb -c "select coll, count(*) from '/data/job42/parquet/collectives/*.parquet' group by 1"
+"#);
+    let analyze = place.run(&["analyze", "-h"]).ended_with(0).stdout;
+    insta::assert_snapshot!(analyze, @r"
+Print only the JSON
+
+Usage: nccl-report analyze [OPTIONS] <LOGS>...
+
+Arguments:
+  <LOGS>...  Dumps: files, or folders that are searched recursively
+
+Options:
+  -o, --out <DIR>           Write DIR/report.json instead of printing
+      --title <TEXT>        Name of the job, for the head of the report [default: name of LOGS]
+      --fail-on <SEVERITY>  Exit with status 1 when a finding is at least this severe [default:
+                            never] [possible values: warning, critical]
+  -q, --quiet               Print nothing but errors (and JSON that was asked for)
+  -v, --verbose...          Say more on stderr: timings (-v), every file (-vv)
+      --threads <N>         Threads to use [default: one per core]
+      --color <WHEN>        When to use colours [default: auto] [possible values: auto, always,
+                            never]
+  -h, --help                Print help (see more with '--help')
+
+Examples:
+  nccl-report analyze /logs/job42 | jq '.communicators[].comm_type'
+  nccl-report analyze job42-report --out elsewhere
+");
+}
+
+#[test]
+fn the_long_help_teaches() {
+    let help = Place::new().run(&["--help"]).ended_with(0).stdout;
+    for topic in [
+        "Examples:",
+        "Exit status:",
+        "The files of the report",
+        "NCCL_PROFILER_PLUGIN=",
+        "NCCL_INSPECTOR_ENABLE=1",
+        "NCCL_INSPECTOR_DUMP_DIR=",
+        "NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=",
+        "parquet/",
+        "130",
+    ] {
+        assert!(help.contains(topic), "{topic} is missing");
+    }
+    let too_wide = help.lines().find(|l| l.chars().count() > 100);
+    assert_eq!(too_wide, None);
+}
