@@ -71,7 +71,7 @@ impl<'s, S: Sink> Interpreter<'s, S> {
         self.dump.end();
     }
 
-    /// Something was lost behind or before the line; a marker may have been in it.
+    /// Something was lost here.
     pub(super) fn hole(&mut self) {
         self.dump.end();
     }

@@ -124,22 +124,24 @@ impl<S: Sink> Reader<'_, S> {
             .rposition(|&b| b > b' ')
             .map_or(0, |last| last + 1);
         let content = bytes.iter().position(|&b| b > b' ').unwrap_or(end);
-        let hole = bytes.len() - end + content > 0
-            && (bytes[end..].contains(&0) || bytes[..content].contains(&0));
-        if hole {
-            self.break_off(true)?;
-        }
         if content == end {
-            if hole {
+            if bytes.contains(&0) {
+                self.break_off(true)?;
                 self.interpreter.zeros(line.number, bytes.len());
             }
             return Ok(());
         }
-        let result = self.text(&bytes[..end], content, line.number, line.terminated);
-        if hole {
+        // What the zeros stand for may have been a marker.
+        if bytes[..content].contains(&0) {
+            self.break_off(true)?;
             self.interpreter.hole();
         }
-        result
+        self.text(&bytes[..end], content, line.number, line.terminated)?;
+        if bytes[end..].contains(&0) {
+            self.break_off(true)?;
+            self.interpreter.hole();
+        }
+        Ok(())
     }
 
     /// A line with text from `content` on.
