@@ -227,12 +227,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn five_numbers_as_numpy_gives_them() {
-        // numpy.percentile([1, 2, 3, 4, 100], [25, 50, 75]) = 2, 3, 4; fences -1 and 7.
+    fn five_numbers_by_hand() {
+        // Type 7 of 1, 2, 3, 4, 100: places 1, 2 and 3, so 2, 3, 4; fences -1 and 7.
         let five = Five::of_sample([100.0, 1.0, 3.0, 2.0, 4.0]).expect("values");
         assert_eq!(five.values(), [1.0, 1.0, 2.0, 3.0, 4.0, 4.0, 100.0]);
         assert_eq!((five.count, five.outliers), (5, 1));
-        // numpy.percentile([10, 20], [25, 50, 75]) = 12.5, 15, 17.5.
+        // A quarter, a half, three quarters of the way from 10 to 20.
         let five = Five::of_sample([20.0, 10.0, f64::NAN]).expect("values");
         assert_eq!(five.values(), [10.0, 10.0, 12.5, 15.0, 17.5, 20.0, 20.0]);
         assert_eq!(Five::of_sample([f64::NAN]), None);

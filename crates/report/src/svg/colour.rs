@@ -61,7 +61,7 @@ const fn shades(light: u32, dark: u32) -> Shades {
 }
 
 /// Told apart under the common colour blindnesses: Okabe and Ito (2008) without its yellow, which fades on white,
-/// plus wine and olive of Paul Tol's "muted" scheme.
+/// plus wine and a darker olive after Paul Tol's "muted" scheme.
 const SERIES_SHADES: [Shades; SERIES] = [
     shades(0x0072B2, 0x4BA3E3),
     shades(0xD55E00, 0xFF8C42),
@@ -86,7 +86,7 @@ const SEVERITY_SHADES: [Shades; SEVERITY_STEPS] = [
     shades(0x7F2704, 0xFFE3C6),
 ];
 
-/// cividis (Nuñez, Anderton and Renslow, 2018): the same to eyes with and without colour blindness, on either ground.
+/// After cividis (Nuñez, Anderton and Renslow, 2018): the same to eyes with and without colour blindness, on either ground.
 const MAGNITUDE_SHADES: [Shades; MAGNITUDE_STEPS] = [
     shades(0x00224E, 0x1B3F78),
     shades(0x123570, 0x2B4F8C),
