@@ -18,6 +18,13 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u128);
 
+impl From<u128> for Fingerprint {
+    /// From what xxh3 gave for bytes that were hashed elsewhere.
+    fn from(xxh3: u128) -> Self {
+        Self(xxh3)
+    }
+}
+
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
