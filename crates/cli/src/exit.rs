@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use nccl_report_analyze::facts::{FindingKind, Job, Severity};
+use nccl_report_analyze::facts::{Finding, FindingKind, Job, Severity};
 
-use crate::ui::text::visible;
+use crate::ui::text::{counted, visible};
 
 /// How a run ended; scripts rely on the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,24 +39,44 @@ impl Status {
     /// A slowness that fails the gate outranks a lack of data: it was seen in spite of it. A lack of data outranks
     /// the gate's other verdicts, so that a job without usable records never passes.
     pub fn of(job: &Job, fail_on: Option<Severity>) -> Self {
-        let gated = |f: &&nccl_report_analyze::facts::Finding| {
-            fail_on.is_some_and(|least| f.severity >= least)
-        };
-        if (job.findings.iter().filter(gated)).any(|f| f.kind.is_performance()) {
-            return Self::GateFailed;
+        let gated = |f: &Finding| fail_on.is_some_and(|least| f.severity >= least);
+        let any = |holds: &dyn Fn(&Finding) -> bool| job.findings.iter().any(holds);
+        if any(&|f| gated(f) && f.kind.is_performance()) {
+            Self::GateFailed
+        } else if any(&is_too_little) {
+            Self::TooLittleData
+        } else if any(&gated) {
+            Self::GateFailed
+        } else {
+            Self::Done
         }
-        let too_little = job
-            .findings
-            .iter()
-            .any(|f| f.kind == FindingKind::TooLittleData && f.severity >= Severity::Warning);
-        if too_little {
-            return Self::TooLittleData;
-        }
-        if job.findings.iter().any(|f| gated(&f)) {
-            return Self::GateFailed;
-        }
-        Self::Done
     }
+
+    /// Why a job that was read and analysed doesn't end with 0.
+    pub fn reason(self, job: &Job, fail_on: Option<Severity>) -> Option<String> {
+        let matching: Vec<&Finding> = match (self, fail_on) {
+            (Self::GateFailed, Some(least)) => job
+                .findings
+                .iter()
+                .filter(|f| f.severity >= least)
+                .collect(),
+            (Self::TooLittleData, _) => job.findings.iter().filter(|f| is_too_little(f)).collect(),
+            _ => return None,
+        };
+        let first = matching.first().map_or("", |f| f.summary.as_str());
+        Some(match (self, fail_on) {
+            (Self::GateFailed, Some(least)) => format!(
+                "the gate failed, with {} of severity {} or worse: {first}",
+                counted(matching.len() as u64, "finding", "findings"),
+                least.as_str(),
+            ),
+            _ => format!("too little data to say anything: {first}"),
+        })
+    }
+}
+
+fn is_too_little(finding: &Finding) -> bool {
+    finding.kind == FindingKind::TooLittleData && finding.severity >= Severity::Warning
 }
 
 impl From<Status> for ExitCode {
@@ -132,5 +152,16 @@ mod tests {
         assert_eq!(status(&[little], None), Status::TooLittleData);
         assert_eq!(status(&[little, lost], gate), Status::TooLittleData);
         assert_eq!(status(&[late, little], gate), Status::GateFailed);
+    }
+
+    #[test]
+    fn what_is_not_0_is_explained() {
+        let mut job = fixture::job();
+        job.findings = vec![fixture::finding(FindingKind::LateRank, Severity::Critical)];
+        let gate = Some(Severity::Warning);
+        let reason = Status::GateFailed.reason(&job, gate).expect("a reason");
+        let expected = "the gate failed, with 1 finding of severity warning or worse: Rank 5";
+        assert!(reason.starts_with(expected), "{reason}");
+        assert_eq!(Status::Done.reason(&job, None), None);
     }
 }

@@ -37,7 +37,7 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
             job
         }
     };
-    Ok(Status::of(&job, settings.fail_on))
+    Ok(console.verdict(&job, settings.fail_on))
 }
 
 fn claim(settings: &Analyze, logs: &[PathBuf]) -> Result<Option<OutputFolder>, Failure> {

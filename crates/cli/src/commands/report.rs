@@ -39,7 +39,7 @@ pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
         };
         console.result(&summary(&job, &places, console.width()))?;
     }
-    Ok(Status::of(&job, settings.fail_on))
+    Ok(console.verdict(&job, settings.fail_on))
 }
 
 struct Opened {

@@ -4,11 +4,13 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use anstream::AutoStream;
+use nccl_report_analyze::facts::{Job, Severity};
 use nccl_report_ingest::Dataset;
 
 use super::style::{DIM, ERROR, HINT, paint};
 use super::text::{counted, visible, visible_json};
 use super::time;
+use crate::exit::Status;
 use crate::failure::Failure;
 use crate::settings::{Loudness, Voice};
 
@@ -93,6 +95,15 @@ impl Console {
         for hint in failure.hints() {
             self.say(&format!("{} {}", paint(HINT, "hint:"), visible(hint)));
         }
+    }
+
+    /// What the job comes to. Anything but 0 is explained, even when quiet.
+    pub fn verdict(&self, job: &Job, fail_on: Option<Severity>) -> Status {
+        let status = Status::of(job, fail_on);
+        if let Some(reason) = status.reason(job, fail_on) {
+            self.say(&format!("{} {}", paint(ERROR, "error:"), visible(&reason)));
+        }
+        status
     }
 
     fn say(&self, line: &str) {

@@ -64,7 +64,7 @@ fn the_json_is_that_of_the_contract() {
     assert_eq!(group["coll"], "AllReduce");
     assert_eq!(group["coll_msg_size_bytes"], json!(SIZE));
     assert_eq!(group["collectives"], json!(COLLECTIVES));
-    // Times are 100, 101 and 102 µs in turn; 27 + 27 of 80 are 101 or less, 27 + 26 below.
+    // Of 80 times 27 are 100 µs, 27 are 101 and 26 are 102: the middle two are both 101.
     assert_eq!(group["exec_time_us"]["p50"], 101.0);
     assert_eq!(report["communicators"][0]["ranks_seen"], 2);
     assert_eq!(report["processes"].as_array().map(Vec::len), Some(2));
@@ -228,10 +228,15 @@ fn records_without_anything_to_analyse_are_too_little() {
         .map(|f| f["kind"].clone())
         .collect();
     assert!(kinds.contains(&json!("too_little_data")), "{kinds:?}");
-    // A gate never passes what can't be judged.
-    place
+    // A gate never passes what can't be judged, and says why.
+    let gated = place
         .run(&["logs", "-q", "--fail-on", "critical"])
         .ended_with(3);
+    assert!(
+        gated.stderr.starts_with("error: too little data"),
+        "{}",
+        gated.stderr
+    );
 }
 
 #[test]
