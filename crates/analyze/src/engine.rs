@@ -88,6 +88,7 @@ fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
         facts: std::iter::repeat_with(CommFacts::default).take(n).collect(),
         traces: vec![Trace::default(); n],
         pairs: std::iter::repeat_with(Default::default).take(n).collect(),
+        p2p_micros: vec![Vec::new(); n],
         dropped: dropped(dataset, &census, &topology)?,
         grid,
         census,
@@ -141,9 +142,20 @@ fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(),
     let parts: Vec<_> = gathered
         .into_par_iter()
         .zip(portion.comms.clone())
-        .map(|(rows, c)| point_to_point::pairs(&comms[c], &rows, grid, interval, &direction))
+        .map(|(rows, c)| {
+            let mut micros = vec![0.0; if rows.is_empty() { 0 } else { comms[c].members.len() * grid.len() }];
+            for r in &rows {
+                micros[r.member as usize * grid.len() + grid.stretch((r.dumped as f64 - interval / 2.0) as i64)] += r.micros;
+            }
+            (point_to_point::pairs(&comms[c], &rows, grid, interval, &direction), micros)
+        })
         .collect();
-    for (c, pairs) in portion.comms.clone().zip(parts) {
+    for (c, (pairs, micros)) in portion.comms.clone().zip(parts) {
+        if m.p2p_micros[c].is_empty() {
+            m.p2p_micros[c] = micros;
+        } else {
+            m.p2p_micros[c].iter_mut().zip(micros).for_each(|(a, b)| *a += b);
+        }
         for (key, facts) in pairs {
             m.pairs[c].entry(key).or_default().merge(facts);
         }

@@ -34,6 +34,8 @@ pub(crate) struct Measured {
     pub(crate) traces: Vec<Trace>,
     /// Send/Recv traffic of each communicator.
     pub(crate) pairs: Vec<BTreeMap<PairKey, PairFacts>>,
+    /// Time in Send and Recv of each communicator, member by member, stretch by stretch, µs; empty without any.
+    pub(crate) p2p_micros: Vec<Vec<f64>>,
     /// Totals of `dump_stats` per communicator: records dropped, where said.
     pub(crate) dropped: Vec<Option<u64>>,
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lateness::{self, Own};
+use super::lateness::{self, Delay, Own, Quantity};
 use crate::measured::Measured;
 use crate::statistics::robust;
 
@@ -48,12 +48,12 @@ pub(crate) struct Intermittent {
 }
 
 /// Every such rank that isn't late all the time, by time lost.
-pub(crate) fn intermittents(m: &Measured, places: &[Vec<(usize, usize)>], spanning: &BTreeSet<usize>, late: &BTreeSet<usize>) -> Vec<Intermittent> {
+pub(crate) fn intermittents(m: &Measured, places: &[Vec<(usize, usize)>], spanning: &BTreeSet<usize>, late: &BTreeSet<usize>, delay: &Delay) -> Vec<Intermittent> {
     // Events that fellows share in another communicator are passed on, not a rank's own.
-    let owns = lateness::separate(m, places, &|b| (b.operations > 0.0).then_some(b.event_micros));
+    let owns = lateness::separate(m, places, Quantity::Events);
     let mut by_family: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
     for o in owns.iter().filter(|o| !spanning.contains(&o.comm)) {
-        by_family.entry(m.family_of[o.comm]).or_default().push(Candidate::of(m, o));
+        by_family.entry(m.family_of[o.comm]).or_default().push(Candidate::of(m, o, delay));
     }
     let tries: usize = by_family.values().map(Vec::len).sum::<usize>() * LIMITS.len();
     let mut best: BTreeMap<usize, Intermittent> = BTreeMap::new();
@@ -83,7 +83,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn of(m: &Measured, o: &Own) -> Self {
+    fn of(m: &Measured, o: &Own, delay: &Delay) -> Self {
         let trace = &m.traces[o.comm];
         let lengths = trace
             .events
@@ -92,7 +92,8 @@ impl Candidate {
             .filter(|e| {
                 // An event is the rank's own where most of what it was late by in that stretch of time is.
                 let b = e.1 as usize;
-                o.measured[b].zip(o.own[b]).is_some_and(|(all, own)| own >= 0.5 * all)
+                let own = o.measured[b].zip(o.own[b]).is_some_and(|(all, own)| own >= 0.5 * all);
+                own && delay.beyond_fellows(m, o, b..b + 1) < 0.5 * e.2
             })
             .map(|e| e.2)
             .collect();

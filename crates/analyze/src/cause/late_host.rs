@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::late_rank::{self, LateRank};
-use super::lateness::{Own, Series};
+use super::lateness::{Own, Series, weighted};
 use crate::measured::Measured;
 use crate::statistics::robust;
 use crate::statistics::window::{self, Standout};
@@ -54,7 +54,8 @@ pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
             continue;
         }
         let series = median_series(m, &owns_here);
-        let Some(standout) = window::standout(&series, noises[&family]) else { continue };
+        let bins = m.traces[owns_here[0].comm].member(owns_here[0].member);
+        let Some(standout) = window::standout(&weighted(&series, bins), noises[&family]) else { continue };
         if standout.z < Z {
             continue;
         }

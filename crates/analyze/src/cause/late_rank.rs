@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lateness::{self, Own, Series};
+use super::lateness::{self, Delay, Own, Quantity, Series};
 use crate::measured::Measured;
+use crate::statistics::robust;
 use crate::statistics::window::{self, Standout};
 
 /// A window's mean must be this many times the noise. A job of 4096 ranks with eight communicators each has some 10⁸ windows
@@ -16,6 +17,21 @@ const LOCAL_SHARE: f64 = 0.03;
 
 /// A rank is carried along by a culprit when its lateness is at least this part of the culprit's.
 const CARRIED: f64 = 0.3;
+
+/// A lateness is unusual at this many times what ranks of a family usually differ by.
+const UNUSUAL: f64 = 5.0;
+
+/// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
+const OWN: f64 = 0.5;
+
+/// Fewer ranks than this have nothing usual.
+const LEAST_RANKS: usize = 4;
+
+/// Launch jitter and the truncation to whole microseconds leave this much, whatever the job.
+const LEAST_MICROS: f64 = 5.0;
+
+/// Delay that was passed on to a rank explains its lateness from this part on.
+const PASSED_ON: f64 = 0.5;
 
 /// Least noise that is believed: times are whole microseconds.
 const NOISE_FLOOR_MICROS: f64 = 0.5;
@@ -45,7 +61,7 @@ pub(crate) struct LateRank {
 
 /// Lateness of every rank, per operation, µs.
 pub(crate) fn lateness(m: &Measured, places: &[Vec<(usize, usize)>]) -> Vec<Own> {
-    lateness::separate(m, places, &|b| (b.operations > 0.0).then(|| b.lateness / b.operations))
+    lateness::separate(m, places, Quantity::Lateness)
 }
 
 /// Noise of lateness in each family: how much own lateness moves about its median.
@@ -57,13 +73,60 @@ pub(crate) fn noises(m: &Measured, owns: &[Own]) -> BTreeMap<usize, window::Nois
     by_family.into_iter().map(|(f, series)| (f, window::noise(&series, NOISE_FLOOR_MICROS))).collect()
 }
 
+/// What ranks of a family usually differ by, over the whole run: some processes do a little more on their CPU, every time, and
+/// nobody is to be woken for that.
+#[derive(Debug, Clone, Copy)]
+struct Usual {
+    /// Scale of the mean own lateness over ranks, µs.
+    scale: f64,
+    /// Independent measurements behind such a mean, median over ranks.
+    weight: f64,
+}
+
+impl Usual {
+    /// The lateness in a window of `weight` measurements that is unusual: a mean of fewer varies more.
+    fn limit(self, weight: f64) -> f64 {
+        (UNUSUAL * self.scale * (self.weight / weight.max(1.0)).max(1.0).sqrt()).max(LEAST_MICROS)
+    }
+}
+
+fn usual_differences(m: &Measured, owns: &[Own]) -> BTreeMap<usize, Usual> {
+    let mut means: BTreeMap<usize, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    for o in owns {
+        let (sum, weight) = o.points(m).iter().flatten().fold((0.0, 0.0), |a, p| (a.0 + p.value * p.weight, a.1 + p.weight));
+        if weight > 0.0 {
+            let of = means.entry(m.family_of[o.comm]).or_default();
+            of.0.push(sum / weight);
+            of.1.push(weight);
+        }
+    }
+    means
+        .into_iter()
+        .map(|(f, (v, mut w))| {
+            // Of two or three ranks one late one is a third at least: nothing is usual there.
+            let scale = if v.len() < LEAST_RANKS { 0.0 } else { robust::scale(&v).unwrap_or(0.0) };
+            (f, Usual { scale, weight: robust::median(&mut w).unwrap_or(0.0) })
+        })
+        .collect()
+}
+
 /// Every rank that is late by itself, by time lost.
-pub(crate) fn late_ranks(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>) -> Vec<LateRank> {
+pub(crate) fn late_ranks(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>, delay: &Delay) -> Vec<LateRank> {
     let noises = noises(m, owns);
+    let usual = usual_differences(m, owns);
     let mut best: BTreeMap<usize, LateRank> = BTreeMap::new();
     for o in owns {
-        let Some(standout) = window::standout(&o.own, noises[&m.family_of[o.comm]]) else { continue };
-        if standout.z < Z || spanning.contains(&o.comm) {
+        let points = o.points(m);
+        let Some(standout) = window::standout(&points, noises[&m.family_of[o.comm]]) else { continue };
+        let weight: f64 = points[standout.start..standout.end].iter().flatten().map(|p| p.weight).sum();
+        let measured: f64 = o.measured[standout.start..standout.end]
+            .iter()
+            .zip(&points[standout.start..standout.end])
+            .map(|(v, p)| v.unwrap_or(0.0) * p.map_or(0.0, |p| p.weight))
+            .sum();
+        // Not a rest of what fellows share, and more than ranks usually differ by.
+        let unusual = standout.mean >= usual[&m.family_of[o.comm]].limit(weight) && standout.mean * weight >= OWN * measured;
+        if standout.z < Z || !unusual || spanning.contains(&o.comm) {
             continue;
         }
         let trace = &m.traces[o.comm];
@@ -74,7 +137,9 @@ pub(crate) fn late_ranks(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>)
         let members = m.topology.comms[o.comm].members.len();
         let time: f64 = (0..members).flat_map(|i| &trace.member(i)[window.clone()]).map(|b| b.micros).sum();
         let local_share = if time > 0.0 { late * (members - 1) as f64 / time } else { 0.0 };
-        if local_share < LOCAL_SHARE || operations <= 0.0 {
+        // What a slow link or a late neighbour in the pipeline added to its way here isn't its own.
+        let passed_on = delay.beyond_fellows(m, o, window.clone()) >= PASSED_ON * late;
+        if local_share < LOCAL_SHARE || operations <= 0.0 || passed_on {
             continue;
         }
         let found = LateRank {
@@ -104,14 +169,14 @@ pub(crate) fn late_ranks(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>)
     }
     let mut out: Vec<LateRank> = best.into_values().collect();
     for late in &mut out {
-        add_carried(m, owns, late);
+        add_carried(m, owns, &noises, late);
     }
     out.sort_by(|a, b| b.time_lost.total_cmp(&a.time_lost).then(a.process.cmp(&b.process)));
     out
 }
 
 /// Adds the time that is lost to ranks which the culprit carries along: fellows that are as late as it is in the same family.
-fn add_carried(m: &Measured, owns: &[Own], late: &mut LateRank) {
+fn add_carried(m: &Measured, owns: &[Own], noises: &BTreeMap<usize, window::Noise>, late: &mut LateRank) {
     let window = late.standout.start..late.standout.end;
     let mean = |s: &Series| {
         let (sum, n) = s[window.clone()].iter().flatten().fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
@@ -121,8 +186,13 @@ fn add_carried(m: &Measured, owns: &[Own], late: &mut LateRank) {
     let mut own_families: BTreeMap<usize, f64> = BTreeMap::new();
     let mut fellows: BTreeSet<usize> = BTreeSet::new();
     for o in owns.iter().filter(|o| o.process == late.process) {
+        let noise = noises[&m.family_of[o.comm]].point;
+        let chunks: f64 = m.traces[o.comm].member(o.member)[window.clone()].iter().map(|b| b.chunks).sum();
         let level = own_families.entry(m.family_of[o.comm]).or_insert(0.0);
-        *level = level.max(mean(&o.measured));
+        // Families in which it isn't clearly late carry nobody along.
+        if mean(&o.measured) * chunks.max(1.0).sqrt() >= 0.5 * Z * noise {
+            *level = level.max(mean(&o.measured));
+        }
         fellows.extend(m.topology.comms[o.comm].members.iter().map(|x| x.1.0 as usize));
     }
     let mut lost = 0.0;

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use crate::collective::trace::Bin;
 use crate::measured::Measured;
 use crate::statistics::robust;
+use crate::statistics::window::Point;
 
 /// With this many fellows the median with a rank and without it are the same for our purpose.
 const MANY: usize = 6;
@@ -44,13 +45,49 @@ pub(crate) fn places(m: &Measured) -> Vec<Vec<(usize, usize)>> {
     places
 }
 
-/// Separates a quantity (`value` of a bin: per operation, `None` without operations) into shared and own parts.
-pub(crate) fn separate(m: &Measured, places: &[Vec<(usize, usize)>], value: &(dyn Fn(&Bin) -> Option<f64> + Sync)) -> Vec<Own> {
+/// Stretches on either side that a value is smoothed over. Times of operations are known to about 0.3 dump intervals (the
+/// mean stamp of a few ranks), and what is compared must be of one time.
+fn radius(m: &Measured) -> usize {
+    let (start, end) = m.grid.bounds(0);
+    let width = (end.as_unix_micros() - start.as_unix_micros()).max(1) as f64;
+    ((0.3 * m.dump_interval.unwrap_or(0.0) / width).ceil() as usize).clamp(2, 12)
+}
+
+/// Which quantity of a bin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    /// Lateness, µs an operation.
+    Lateness,
+    /// Events, µs in all.
+    Events,
+}
+
+fn smooth(bins: &[Bin], quantity: Quantity, radius: usize) -> Series {
+    (0..bins.len())
+        .map(|b| {
+            if bins[b].operations <= 0.0 {
+                return None;
+            }
+            let near = &bins[b.saturating_sub(radius)..(b + radius + 1).min(bins.len())];
+            match quantity {
+                Quantity::Lateness => Some(near.iter().map(|b| b.lateness).sum::<f64>() / near.iter().map(|b| b.operations).sum::<f64>()),
+                Quantity::Events => Some(near.iter().map(|b| b.event_micros).sum()),
+            }
+        })
+        .collect()
+}
+
+/// Separates a quantity into shared and own parts.
+pub(crate) fn separate(m: &Measured, places: &[Vec<(usize, usize)>], quantity: Quantity) -> Vec<Own> {
+    let radius = radius(m);
     let series: Vec<Vec<Series>> = m
         .traces
         .iter()
         .zip(&m.topology.comms)
-        .map(|(t, c)| if t.bins.is_empty() { Vec::new() } else { (0..c.members.len()).map(|i| t.member(i).iter().map(value).collect()).collect() })
+        .map(|(t, c)| {
+            let members = if t.bins.is_empty() { 0 } else { c.members.len() };
+            (0..members).map(|i| smooth(t.member(i), quantity, radius)).collect()
+        })
         .collect();
     let shared = Shared { m, places, series: &series, memo: std::cell::RefCell::default() };
     let mut out = Vec::new();
@@ -73,6 +110,52 @@ pub(crate) fn separate(m: &Measured, places: &[Vec<(usize, usize)>], value: &(dy
         }
     }
     out
+}
+
+impl Own {
+    /// The own part with the measurements behind each value.
+    pub(crate) fn points(&self, m: &Measured) -> Vec<Option<Point>> {
+        weighted(&self.own, m.traces[self.comm].member(self.member))
+    }
+}
+
+/// A series with the chunks behind each value.
+pub(crate) fn weighted(series: &Series, bins: &[Bin]) -> Vec<Option<Point>> {
+    series.iter().zip(bins).map(|(v, b)| v.map(|value| Point { value, weight: b.chunks })).collect()
+}
+
+/// Time that a process spent, stretch by stretch, in what delays it beyond its collectives' waiting: Send and Recv, and the
+/// excess of slow links over their kind, µs.
+pub(crate) struct Delay {
+    by_process: Vec<Vec<f64>>,
+    radius: usize,
+}
+
+impl Delay {
+    /// Of every process; `slow` holds the excess of slow collectives per rank, stretch by stretch.
+    pub(crate) fn of(m: &Measured, slow: &[(Vec<usize>, Vec<f64>)]) -> Self {
+        let mut by_process = vec![vec![0.0; m.grid.len()]; m.topology.processes.len()];
+        for (comm, micros) in m.topology.comms.iter().zip(&m.p2p_micros) {
+            for (member, series) in comm.members.iter().zip(micros.chunks(m.grid.len().max(1))) {
+                by_process[member.1.0 as usize].iter_mut().zip(series).for_each(|(a, b)| *a += b);
+            }
+        }
+        for (processes, excess) in slow {
+            for &p in processes {
+                by_process[p].iter_mut().zip(excess).for_each(|(a, b)| *a += b);
+            }
+        }
+        Self { by_process, radius: radius(m) }
+    }
+
+    /// How much longer `o`'s process was delayed than the median of its fellows in the communicator, in a window, µs.
+    pub(crate) fn beyond_fellows(&self, m: &Measured, o: &Own, window: std::ops::Range<usize>) -> f64 {
+        let near = window.start.saturating_sub(self.radius)..(window.end + self.radius).min(m.grid.len());
+        let sum = |p: usize| self.by_process[p][near.clone()].iter().sum::<f64>();
+        let mut fellows: Vec<f64> =
+            m.topology.comms[o.comm].members.iter().map(|x| x.1.0 as usize).filter(|&p| p != o.process).map(sum).collect();
+        sum(o.process) - robust::median(&mut fellows).unwrap_or(0.0)
+    }
 }
 
 /// Medians over the fellows in a communicator of a quantity in a family.

@@ -22,6 +22,7 @@ use nccl_report_ingest::Inputs;
 
 use crate::facts::{CollectiveTimeline, Finding, HeatMap, TimeBudget};
 use crate::measured::Measured;
+use lateness::Delay;
 
 /// What was found.
 pub(crate) struct Causes {
@@ -38,9 +39,17 @@ pub(crate) fn find(m: &mut Measured, inputs: &Inputs) -> Causes {
     let units = transfer::units(m);
     let links = slow_link::slow_links(m, &units);
     let owns = late_rank::lateness(m, &places);
-    let late = late_rank::late_ranks(m, &owns, &spanning);
+    let slow: Vec<(Vec<usize>, Vec<f64>)> = links
+        .iter()
+        .flat_map(|l| &l.units)
+        .map(|&u| &units[u])
+        .filter(|u| u.pair.is_none())
+        .map(|u| (u.processes.clone(), u.excess.iter().map(|e| e / u.processes.len() as f64).collect()))
+        .collect();
+    let delay = Delay::of(m, &slow);
+    let late = late_rank::late_ranks(m, &owns, &spanning, &delay);
     let late_processes: BTreeSet<usize> = late.iter().map(|l| l.process).collect();
-    let intermittent = intermittent::intermittents(m, &places, &spanning, &late_processes);
+    let intermittent = intermittent::intermittents(m, &places, &spanning, &late_processes, &delay);
     let mut explained = late_host::hosts_of(m, &late);
     for link in &links {
         for &u in &link.units {

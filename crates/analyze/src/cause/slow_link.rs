@@ -11,11 +11,14 @@ use super::transfer::{Kind, Unit};
 use crate::facts::Scope;
 use crate::measured::Measured;
 use crate::statistics::robust;
-use crate::statistics::window::{self, Noise, Standout};
+use crate::statistics::window::{self, Noise, Point, Standout};
 
 /// Transfers of a slow unit take at least this much longer. Communicators of one shape differ by a few percent by where their
 /// ranks sit on the switches; a card that lost a lane or a rate step loses a quarter at least.
 const SLOW: f64 = 1.12;
+
+/// Where the transfer had to be estimated from the ranks that wait least, it still contains some waiting, here more, there less.
+const SLOW_SPARSE: f64 = 1.3;
 
 /// Up to this a unit counts as fast.
 const FAST: f64 = 1.05;
@@ -84,13 +87,17 @@ fn logs(unit: &Unit) -> Series {
     unit.ratio.iter().map(|r| r.map(f64::ln)).collect()
 }
 
+fn points(series: &Series, weights: &[f64]) -> Vec<Option<Point>> {
+    series.iter().zip(weights).map(|(v, &weight)| v.map(|value| Point { value, weight })).collect()
+}
+
 fn slow_units(units: &[Unit]) -> Vec<Slow> {
     let noises = noises(units);
     let mut out = Vec::new();
     for (i, unit) in units.iter().enumerate() {
-        let Some(standout) = window::standout(&logs(unit), noises[&unit.kind]) else { continue };
+        let Some(standout) = window::standout(&points(&logs(unit), &unit.chunks), noises[&unit.kind]) else { continue };
         let ratio = standout.mean.exp();
-        if standout.z >= Z && ratio >= SLOW {
+        if standout.z >= Z && ratio >= if unit.sparse { SLOW_SPARSE } else { SLOW } {
             out.push(Slow { unit: i, standout, ratio });
         }
     }
@@ -119,7 +126,8 @@ fn fabric(m: &Measured, units: &[Unit], slow: &[Slow]) -> Option<(SlowLink, BTre
         .map(|b| robust::median(&mut network.iter().zip(&usual).filter_map(|(&i, u)| units[i].ratio[b].map(|r| r.ln() - u)).collect::<Vec<_>>()))
         .collect();
     let noise = window::noise(std::slice::from_ref(&pooled), 1e-3);
-    let standout = window::standout(&pooled, noise)?;
+    let chunks: Vec<f64> = (0..m.grid.len()).map(|b| network.iter().map(|&i| units[i].chunks[b]).sum()).collect();
+    let standout = window::standout(&points(&pooled, &chunks), noise)?;
     windowed.retain(|s| overlap(&s.standout, &standout) >= SAME_WINDOW);
     if standout.whole || standout.mean.exp() < SLOW || (windowed.len() as f64) < FABRIC * network.len() as f64 {
         return None;
@@ -165,8 +173,13 @@ fn localise(m: &Measured, units: &[Unit], slow: &[Slow], network: bool) -> Vec<S
     let when = slow[0].standout;
     let is_slow: BTreeSet<usize> = slow.iter().map(|s| s.unit).collect();
     let kinds: BTreeSet<Kind> = slow.iter().map(|s| units[s.unit].kind).collect();
+    // Alone of its kind, a unit is its own reference and clears nobody.
+    let siblings = units.iter().fold(BTreeMap::new(), |mut n: BTreeMap<Kind, usize>, u| {
+        *n.entry(u.kind).or_default() += 1;
+        n
+    });
     let fast: Vec<usize> = (0..units.len())
-        .filter(|&i| units[i].network == network && !is_slow.contains(&i))
+        .filter(|&i| units[i].network == network && !is_slow.contains(&i) && siblings[&units[i].kind] > 1)
         .filter(|&i| {
             let mut inside: Vec<f64> = units[i].ratio[when.start..when.end].iter().flatten().copied().collect();
             robust::median(&mut inside).is_some_and(|r| r < FAST)

@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::lateness::Series;
+use crate::collective::trace::Transfer;
 use crate::measured::Measured;
 use crate::statistics::robust;
 
 /// Operations of one kind in a unit before its median counts.
 const LEAST_OPERATIONS: f64 = 16.0;
+
+/// Smaller messages are mostly latency: their time neither accuses nor clears a link. At 50 GB/s a MiB takes 20 µs, as long as
+/// the latency of a collective over a few hosts.
+const LEAST_TRAFFIC: f64 = 1_048_576.0;
 
 /// What shares its links among its members only: a communicator, or an ordered pair that sends.
 #[derive(Debug, Clone)]
@@ -28,6 +33,10 @@ pub(crate) struct Unit {
     pub(crate) excess: Vec<f64>,
     /// Kernel time of transfers, all ranks, µs, stretch by stretch.
     pub(crate) time: Vec<f64>,
+    /// Independent measurements behind the ratios.
+    pub(crate) chunks: Vec<f64>,
+    /// Whether its transfers were estimated from dumps that lack most ranks of a collective.
+    pub(crate) sparse: bool,
     /// Operations in all.
     pub(crate) operations: f64,
 }
@@ -49,7 +58,7 @@ type Cell = (u32, u64);
 /// A unit with its transfer times, before it has been compared.
 struct Draft {
     unit: Unit,
-    cells: BTreeMap<Cell, Vec<(f64, f64)>>,
+    cells: BTreeMap<Cell, Vec<Transfer>>,
     ranks: f64,
 }
 
@@ -63,15 +72,17 @@ pub(crate) fn units(m: &Measured) -> Vec<Unit> {
         .filter_map(|d| {
             let mut unit = d.unit;
             for b in 0..m.grid.len() {
-                let (mut took, mut should, mut operations) = (0.0, 0.0, 0.0);
+                let (mut took, mut should, mut operations, mut chunks) = (0.0, 0.0, 0.0, 0.0);
                 for (cell, series) in &d.cells {
-                    let (sum, n) = series.get(b).copied().unwrap_or((0.0, 0.0));
+                    let t = series.get(b).copied().unwrap_or_default();
                     if let Some(&reference) = references.get(&(unit.kind, *cell)) {
-                        took += sum;
-                        should += reference * n;
-                        operations += n;
+                        took += t.micros;
+                        should += reference * t.operations;
+                        operations += t.operations;
+                        chunks += t.chunks;
                     }
                 }
+                unit.chunks.push(chunks);
                 unit.ratio.push((should > 0.0).then(|| took / should));
                 unit.excess.push((took - should).max(0.0) * d.ranks);
                 unit.time.push(took * d.ranks);
@@ -83,7 +94,7 @@ pub(crate) fn units(m: &Measured) -> Vec<Unit> {
 }
 
 fn blank(comm: usize, pair: Option<(u32, u32)>, processes: Vec<usize>, kind: Kind) -> Unit {
-    Unit { comm, pair, processes, network: kind.network, kind, ratio: Vec::new(), excess: Vec::new(), time: Vec::new(), operations: 0.0 }
+    Unit { comm, pair, processes, network: kind.network, kind, ratio: Vec::new(), excess: Vec::new(), time: Vec::new(), chunks: Vec::new(), sparse: false, operations: 0.0 }
 }
 
 fn communicator_drafts(m: &Measured) -> Vec<Draft> {
@@ -96,7 +107,13 @@ fn communicator_drafts(m: &Measured) -> Vec<Draft> {
         let network = comm.class().crosses_network();
         let kind = Kind { family: m.family_of[c], p2p: false, network };
         let processes = comm.members.iter().map(|x| x.1.0 as usize).collect();
-        out.push(Draft { unit: blank(c, None, processes, kind), cells: trace.transfer.clone(), ranks: f64::from(comm.n_ranks) });
+        let cells = trace
+            .transfer
+            .iter()
+            .filter(|((f, size), _)| m.semantics(*f, c).traffic_factor.unwrap_or(0.0) * *size as f64 >= LEAST_TRAFFIC)
+            .map(|(k, v)| (*k, v.clone()))
+            .collect();
+        out.push(Draft { unit: Unit { sparse: trace.sparse, ..blank(c, None, processes, kind) }, cells, ranks: f64::from(comm.n_ranks) });
     }
     out
 }
@@ -106,9 +123,11 @@ fn pair_drafts(m: &Measured) -> Vec<Draft> {
     for (c, pairs) in m.pairs.iter().enumerate() {
         let comm = &m.topology.comms[c];
         let process = |rank: u32| comm.members.iter().find(|x| x.0 == rank).map(|x| x.1.0 as usize);
-        let mut by_pair: BTreeMap<(u32, u32), BTreeMap<Cell, Vec<(f64, f64)>>> = BTreeMap::new();
+        let mut by_pair: BTreeMap<(u32, u32), BTreeMap<Cell, Vec<Transfer>>> = BTreeMap::new();
         for (&(source, destination, size), facts) in pairs {
-            by_pair.entry((source, destination)).or_default().insert((0, size), facts.transfer());
+            if size as f64 >= LEAST_TRAFFIC {
+                by_pair.entry((source, destination)).or_default().insert((0, size), facts.transfer());
+            }
         }
         for (pair, cells) in by_pair {
             // Of a rank without a file nobody knows whether it was late: no verdict on the link.
@@ -127,7 +146,7 @@ fn references(drafts: &[Draft]) -> BTreeMap<(Kind, Cell), f64> {
     let mut medians: BTreeMap<(Kind, Cell), Vec<f64>> = BTreeMap::new();
     for d in drafts {
         for (cell, series) in &d.cells {
-            let mut means: Vec<f64> = series.iter().filter(|t| t.1 > 0.0).map(|t| t.0 / t.1).collect();
+            let mut means: Vec<f64> = series.iter().filter_map(Transfer::mean).collect();
             if let Some(median) = robust::median(&mut means) {
                 medians.entry((d.unit.kind, *cell)).or_default().push(median);
             }

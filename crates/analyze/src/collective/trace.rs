@@ -23,6 +23,9 @@ const CHUNK: usize = 8;
 /// Records a rank needs in a long chunk for its median to count.
 const LONG_CHUNK_RECORDS: usize = 5;
 
+/// In a long chunk, the transfer is this quantile of the times of the rank that waits least.
+const QUICK: f64 = 0.2;
+
 /// The first collectives of a function pay for connections and buffers.
 const WARM_UP: i64 = 3;
 
@@ -40,6 +43,8 @@ pub(crate) struct Bin {
     pub(crate) lateness: f64,
     /// Operations in the sum.
     pub(crate) operations: f64,
+    /// Chunks in the sum: so many independent values are behind it.
+    pub(crate) chunks: f64,
     /// Time above the shortest of the same collective, µs.
     pub(crate) wait: f64,
     /// Kernel time, µs.
@@ -50,8 +55,37 @@ pub(crate) struct Bin {
     pub(crate) events: f64,
 }
 
-/// Transfer times of one function and size over one stretch: sum of chunk medians in µs, and how many.
-pub(crate) type Transfer = (f64, f64);
+/// Transfer times of one function and size over one stretch.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Transfer {
+    /// Sum of chunk medians, µs.
+    pub(crate) micros: f64,
+    /// Operations in the sum.
+    pub(crate) operations: f64,
+    /// Chunks in the sum.
+    pub(crate) chunks: f64,
+}
+
+impl Transfer {
+    /// Adds an operation whose chunk of `length` has this median.
+    pub(crate) fn add(&mut self, median: f64, length: usize) {
+        self.micros += median;
+        self.operations += 1.0;
+        self.chunks += 1.0 / length as f64;
+    }
+
+    /// Adds the sums of another stretch or part.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.micros += other.micros;
+        self.operations += other.operations;
+        self.chunks += other.chunks;
+    }
+
+    /// Mean of the medians, µs.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.operations > 0.0).then(|| self.micros / self.operations)
+    }
+}
 
 /// One communicator over time.
 #[derive(Debug, Clone, Default)]
@@ -87,15 +121,16 @@ impl Trace {
         for (a, b) in self.bins.iter_mut().zip(&other.bins) {
             a.lateness += b.lateness;
             a.operations += b.operations;
+            a.chunks += b.chunks;
             a.wait += b.wait;
             a.micros += b.micros;
             a.event_micros += b.event_micros;
             a.events += b.events;
         }
         for (cell, theirs) in other.transfer {
-            let mine = self.transfer.entry(cell).or_insert_with(|| vec![(0.0, 0.0); theirs.len()]);
-            for (a, b) in mine.iter_mut().zip(theirs) {
-                *a = (a.0 + b.0, a.1 + b.1);
+            let mine = self.transfer.entry(cell).or_insert_with(|| vec![Transfer::default(); theirs.len()]);
+            for (a, b) in mine.iter_mut().zip(&theirs) {
+                a.merge(b);
             }
         }
         for (a, b) in self.stamp_offset.iter_mut().zip(other.stamp_offset) {
@@ -204,6 +239,7 @@ fn dense(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
                 let bin = &mut t.bins[member * t.stretches + stretch];
                 bin.lateness += median;
                 bin.operations += 1.0;
+                bin.chunks += 1.0 / chunk.len() as f64;
                 residuals.push((member, stretch, late - median));
             }
         }
@@ -228,12 +264,12 @@ fn dense(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
         .map(|m| (m.stretch, Collective { rows: &m.rows }.shortest()))
         .collect();
     let stretches = t.stretches;
-    let transfer = t.transfer.entry(cell).or_insert_with(|| vec![(0.0, 0.0); stretches]);
+    let transfer = t.transfer.entry(cell).or_insert_with(|| vec![Transfer::default(); stretches]);
     for chunk in chunks(&whole, CHUNK) {
         let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
         let Some(median) = robust::median(&mut values) else { continue };
         for &(stretch, _) in chunk {
-            transfer[stretch] = (transfer[stretch].0 + median, transfer[stretch].1 + 1.0);
+            transfer[stretch].add(median, chunk.len());
         }
     }
 }
@@ -262,19 +298,22 @@ fn sparse(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment], reco
         for (&(own, member), other) in medians.iter().zip(others) {
             lateness[member] = Some(other - own);
         }
-        // The rank that waits least comes closest to the transfer itself; all ranks must be there to know that it is the one.
-        let shortest = (medians.len() == comm.n_ranks as usize).then(|| sorted[0]);
+        // The rank that waits least comes closest to the transfer itself, in its quickest collectives; all ranks must be there
+        // to know that it is the one.
+        let quickest = times.iter_mut().filter(|v| v.len() >= LONG_CHUNK_RECORDS).filter_map(|v| robust::quantile(v, QUICK)).min_by(f64::total_cmp);
+        let shortest = quickest.filter(|_| medians.len() == comm.n_ranks as usize);
         for m in chunk {
             for r in &m.rows {
                 if let Some(late) = lateness[r.member as usize] {
                     let bin = &mut t.bins[r.member as usize * stretches + m.stretch];
                     bin.lateness += late;
                     bin.operations += 1.0;
+                    bin.chunks += 1.0 / times[r.member as usize].len() as f64;
                 }
             }
             if let Some(shortest) = shortest {
-                let transfer = t.transfer.entry(cell).or_insert_with(|| vec![(0.0, 0.0); stretches]);
-                transfer[m.stretch] = (transfer[m.stretch].0 + shortest, transfer[m.stretch].1 + 1.0);
+                let transfer = t.transfer.entry(cell).or_insert_with(|| vec![Transfer::default(); stretches]);
+                transfer[m.stretch].add(shortest, chunk.len());
             }
         }
     }
@@ -326,7 +365,7 @@ mod tests {
         assert!((events - 5000.0).abs() < 1e-9);
         assert_eq!(t.member(0).iter().map(|b| b.events).sum::<f64>(), 0.0);
         let transfer = &t.transfer[&(0, 8192)];
-        assert!(transfer.iter().filter(|x| x.1 > 0.0).all(|x| (x.0 / x.1 - 100.0).abs() < 1e-9));
+        assert!(transfer.iter().filter_map(Transfer::mean).all(|x| (x - 100.0).abs() < 1e-9));
         assert_eq!(t.worst.expect("one is worst").0, 5050.0);
     }
 

@@ -36,18 +36,24 @@ impl PairFacts {
         self.sends.merge(other.sends);
         self.recvs.merge(other.recvs);
         for (into, from) in [(&mut self.send_transfer, other.send_transfer), (&mut self.recv_transfer, other.recv_transfer)] {
-            into.resize(into.len().max(from.len()), (0.0, 0.0));
-            for (a, b) in into.iter_mut().zip(from) {
-                *a = (a.0 + b.0, a.1 + b.1);
+            into.resize(into.len().max(from.len()), Transfer::default());
+            for (a, b) in into.iter_mut().zip(&from) {
+                a.merge(b);
             }
         }
     }
 
     /// Transfer times over the stretches: of the side that waits less.
     pub(crate) fn transfer(&self) -> Vec<Transfer> {
-        let total = |t: &[Transfer]| t.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-        let (s, r) = (total(&self.send_transfer), total(&self.recv_transfer));
-        let send_wins = r.1 == 0.0 || (s.1 > 0.0 && s.0 / s.1 <= r.0 / r.1);
+        let mean = |side: &[Transfer]| {
+            let mut all = Transfer::default();
+            side.iter().for_each(|t| all.merge(t));
+            all.mean()
+        };
+        let send_wins = match (mean(&self.send_transfer), mean(&self.recv_transfer)) {
+            (Some(s), Some(r)) => s <= r,
+            (_, r) => r.is_none(),
+        };
         if send_wins { self.send_transfer.clone() } else { self.recv_transfer.clone() }
     }
 
@@ -81,7 +87,7 @@ pub(crate) fn pairs(
     for ((key, send), mut records) in sides {
         records.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         let pair = out.entry(key).or_default();
-        let mut transfer = vec![(0.0, 0.0); grid.len()];
+        let mut transfer = vec![Transfer::default(); grid.len()];
         let pieces = (records.len() / CHUNK).max(1);
         for k in 0..pieces {
             let end = if k + 1 == pieces { records.len() } else { (k + 1) * CHUNK };
@@ -89,8 +95,7 @@ pub(crate) fn pairs(
             let mut times: Vec<f64> = chunk.iter().map(|c| c.2).collect();
             let Some(low) = robust::quantile(&mut times, 0.25) else { continue };
             for c in chunk {
-                let bin: &mut Transfer = &mut transfer[grid.stretch((c.0 as f64 - dump_interval / 2.0) as i64)];
-                *bin = (bin.0 + low, bin.1 + 1.0);
+                transfer[grid.stretch((c.0 as f64 - dump_interval / 2.0) as i64)].add(low, chunk.len());
             }
         }
         let sample = if send { &mut pair.sends } else { &mut pair.recvs };
@@ -128,6 +133,6 @@ mod tests {
         let pair = pairs.get_mut(&(0, 1, 8192)).expect("one pair");
         assert_eq!((pair.sends.count(), pair.recvs.count()), (20, 20));
         assert_eq!(pair.transfer_micros(), Some(10.0));
-        assert!(pair.transfer().iter().all(|t| t.1 == 0.0 || t.0 / t.1 == 10.0));
+        assert!(pair.transfer().iter().filter_map(Transfer::mean).all(|t| t == 10.0));
     }
 }

@@ -9,6 +9,18 @@ use super::robust;
 /// Points in a block: about what one smoothing chunk spans, so that blocks are nearly independent.
 const BLOCK: usize = 6;
 
+/// A value and how many independent measurements are behind it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    /// The value.
+    pub(crate) value: f64,
+    /// Independent measurements behind it; less than one where several points share one.
+    pub(crate) weight: f64,
+}
+
+/// Fewer independent measurements than this are no evidence, whatever they say.
+const LEAST_WEIGHT: f64 = 2.0;
+
 /// A window of a series that stands out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Standout {
@@ -16,7 +28,7 @@ pub(crate) struct Standout {
     pub(crate) start: usize,
     /// Behind the last point.
     pub(crate) end: usize,
-    /// Mean of the series in it.
+    /// Weighted mean of the series in it.
     pub(crate) mean: f64,
     /// How many times the noise the mean is.
     pub(crate) z: f64,
@@ -48,14 +60,17 @@ pub(crate) fn noise(series: &[Vec<Option<f64>>], floor: f64) -> Noise {
     Noise { point: point.max(block).max(floor) }
 }
 
-/// The window of `series` that stands out most above zero; `None` where no point is above.
-pub(crate) fn standout(series: &[Option<f64>], noise: Noise) -> Option<Standout> {
+/// The window of `series` that stands out most above zero; `None` where none of at least [`LEAST_WEIGHT`] measurements is above.
+pub(crate) fn standout(series: &[Option<Point>], noise: Noise) -> Option<Standout> {
     let n = series.len();
-    let present = series.iter().filter(|v| v.is_some()).count();
+    let present = series.iter().flatten().count();
     let mut sum = vec![0.0; n + 1];
+    let mut weight = vec![0.0; n + 1];
     let mut count = vec![0_usize; n + 1];
     for (i, v) in series.iter().enumerate() {
-        sum[i + 1] = sum[i] + v.unwrap_or(0.0);
+        let p = v.unwrap_or(Point { value: 0.0, weight: 0.0 });
+        sum[i + 1] = sum[i] + p.value * p.weight;
+        weight[i + 1] = weight[i] + p.weight;
         count[i + 1] = count[i] + usize::from(v.is_some());
     }
     let mut best: Option<Standout> = None;
@@ -65,11 +80,13 @@ pub(crate) fn standout(series: &[Option<f64>], noise: Noise) -> Option<Standout>
         }
         for end in start + 1..=n {
             let length = count[end] - count[start];
-            if series[end - 1].is_none() || length == 0 {
+            let behind = weight[end] - weight[start];
+            if series[end - 1].is_none() || behind < LEAST_WEIGHT || (length < BLOCK && length < present) {
                 continue;
             }
-            let mean = (sum[end] - sum[start]) / length as f64;
-            let z = mean * (length as f64).sqrt() / noise.point;
+            let mean = (sum[end] - sum[start]) / behind;
+            // A point that shares its measurement with neighbours counts for its part; one that averages several, for one.
+            let z = mean * behind.min(length as f64).sqrt() / noise.point;
             if mean > 0.0 && best.is_none_or(|b| z > b.z) {
                 best = Some(Standout { start, end, mean, z, whole: 10 * length >= 9 * present });
             }
@@ -82,11 +99,15 @@ pub(crate) fn standout(series: &[Option<f64>], noise: Noise) -> Option<Standout>
 mod tests {
     use super::*;
 
+    fn one(value: f64) -> Option<Point> {
+        Some(Point { value, weight: 1.0 })
+    }
+
     #[test]
     fn a_plateau_is_found_with_its_ends() {
-        let mut series: Vec<Option<f64>> = (0..60).map(|i| Some(if i % 2 == 0 { 1.0 } else { -1.0 })).collect();
-        for v in &mut series[20..40] {
-            *v = v.map(|v| v + 10.0);
+        let mut series: Vec<Option<Point>> = (0..60).map(|i| one(if i % 2 == 0 { 1.0 } else { -1.0 })).collect();
+        for p in series[20..40].iter_mut().flatten() {
+            p.value += 10.0;
         }
         series[30] = None;
         let w = standout(&series, Noise { point: 1.0 }).expect("a window");
@@ -96,11 +117,19 @@ mod tests {
 
     #[test]
     fn a_constant_offset_is_the_whole_series() {
-        let series = vec![Some(3.0); 10];
+        let series = vec![one(3.0); 10];
         let w = standout(&series, Noise { point: 1.0 }).expect("a window");
         assert!(w.whole);
         assert!((w.z - 3.0 * 10.0_f64.sqrt()).abs() < 1e-12);
-        assert_eq!(standout(&[Some(-1.0), None], Noise { point: 1.0 }), None);
+        assert_eq!(standout(&[one(-1.0), None], Noise { point: 1.0 }), None);
+    }
+
+    #[test]
+    fn points_that_share_a_measurement_are_no_evidence_together() {
+        let shared = vec![Some(Point { value: 3.0, weight: 0.1 }); 10];
+        assert_eq!(standout(&shared, Noise { point: 1.0 }), None);
+        let more = standout(&vec![Some(Point { value: 3.0, weight: 0.4 }); 10], Noise { point: 1.0 }).expect("a window");
+        assert!((more.z - 6.0).abs() < 1e-12);
     }
 
     #[test]
