@@ -2,10 +2,11 @@
 
 use super::check::{self, Detail, Reason, Rejection};
 use super::evidence::is_evident;
+use super::fast::{Payload, Recognised, Templates, payload};
 use super::marker::{Dump, Kind};
 use super::parse::{Flat, Parts, RawOperation, Slot, Text};
 use super::read::Sink;
-use super::record::{Body, Context, Record};
+use super::record::{Body, Context, OperationKind, Record};
 use super::repair::Repair;
 use super::salvage;
 use super::tally::{Counted, FileTally, Tally};
@@ -15,6 +16,7 @@ pub(super) struct Interpreter<'s, S> {
     sink: &'s mut S,
     tally: Tally,
     dump: Dump,
+    templates: Templates,
     /// A trace of the Inspector's format has been seen.
     evident: bool,
     /// What the physical line needed: a byte-order mark or a carriage return taken off.
@@ -27,6 +29,7 @@ impl<'s, S: Sink> Interpreter<'s, S> {
             sink,
             tally: Tally::new(name),
             dump: Dump::default(),
+            templates: Templates::default(),
             evident: false,
             line_repair: None,
         }
@@ -88,10 +91,33 @@ impl<'s, S: Sink> Interpreter<'s, S> {
         if text.first() != Some(&b'{') {
             return self.broken(text, line, terminated, repair);
         }
-        match Parts::read(text) {
-            Ok(parts) => self.parts(parts, line, repair),
-            Err(_) => self.broken(text, line, terminated, repair),
+        let usual = first_of(repair, self.line_repair);
+        if let Some(Recognised { context, payload }) = self.templates.recognise(text) {
+            self.evident = true;
+            self.dump.end();
+            return judge(
+                &mut self.tally,
+                self.sink,
+                Ok(context),
+                payload,
+                line,
+                usual,
+            );
         }
+        if let Some(payload) = payload(&text[1..]) {
+            self.evident = true;
+            let context = from_marker(&mut self.dump, payload.kind());
+            return judge(&mut self.tally, self.sink, context, payload, line, usual);
+        }
+        let mut parts = Parts::default();
+        if parts.read(text).is_err() {
+            return self.broken(text, line, terminated, repair);
+        }
+        self.tally.parsed();
+        if !parts.header.is_absent() {
+            self.templates.learn(text);
+        }
+        self.parts(&mut parts, line, repair)
     }
 
     /// Text that isn't a JSON object: saves what can be saved.
@@ -103,10 +129,11 @@ impl<'s, S: Sink> Interpreter<'s, S> {
         terminated: bool,
         repair: Option<Repair>,
     ) -> Result<(), S::Error> {
-        if let Some((fixed, fix)) = salvage::fix(text)
-            && let Ok(parts) = Parts::read(&fixed)
-        {
-            return self.parts(parts, line, first_of(repair, Some(fix)));
+        if let Some((fixed, fix)) = salvage::fix(text) {
+            let mut parts = Parts::default();
+            if parts.read(&fixed).is_ok() {
+                return self.parts(&mut parts, line, first_of(repair, Some(fix)));
+            }
         }
         let Some(pieces) = salvage::pieces(text) else {
             self.spoilt(text, line, terminated);
@@ -118,8 +145,9 @@ impl<'s, S: Sink> Interpreter<'s, S> {
             if index > 0 {
                 self.tally.line();
             }
-            match salvage::leading_object(piece).map(Parts::read) {
-                Some(Ok(parts)) => self.parts(parts, line, fix)?,
+            let mut parts = Parts::default();
+            match salvage::leading_object(piece).map(|object| parts.read(object)) {
+                Some(Ok(())) => self.parts(&mut parts, line, fix)?,
                 _ => self.spoilt(piece, line, terminated || index < last),
             }
         }
@@ -137,7 +165,7 @@ impl<'s, S: Sink> Interpreter<'s, S> {
     /// A JSON object, taken apart.
     fn parts(
         &mut self,
-        mut parts: Parts<'_>,
+        parts: &mut Parts<'_>,
         line: u64,
         repair: Option<Repair>,
     ) -> Result<(), S::Error> {
@@ -167,51 +195,48 @@ impl<'s, S: Sink> Interpreter<'s, S> {
         }
     }
 
-    fn operation<const P: bool>(
+    fn operation<'a, const P: bool>(
         &mut self,
         kind: Kind,
-        raw: Slot<RawOperation<'_, P>>,
-        parts: Parts<'_>,
+        raw: Slot<RawOperation<'a, P>>,
+        parts: &mut Parts<'_>,
         line: u64,
         repair: Option<Repair>,
-    ) -> Result<(), S::Error> {
+    ) -> Result<(), S::Error>
+    where
+        Payload<'a>: From<RawOperation<'a, P>>,
+    {
         self.evident = true;
-        // Bound anew so that it may live as short as the borrow of the marker.
-        let mut parts = parts;
-        let checked = context(&mut self.dump, kind, &mut parts).and_then(|context| match raw {
-            Slot::Object(raw) => Ok((check::operation(raw, context.n_ranks)?, context)),
-            _ => Err(not_an_object(if P { "p2p_perf" } else { "coll_perf" })),
-        });
-        match checked {
-            Ok((checked, context)) => {
-                let computed = checked.bandwidth_computed.then_some(Repair::Bandwidth);
-                let counted = if P {
-                    Counted::PointToPoint
-                } else {
-                    Counted::Collective
-                };
-                self.tally.record(counted, line, first_of(repair, computed));
-                let body = Body::Operation(checked.operation);
-                self.sink.record(&Record { context, body }, line)
+        let context = context(&mut self.dump, kind, parts);
+        match raw {
+            Slot::Object(raw) => judge(
+                &mut self.tally,
+                self.sink,
+                context,
+                raw.into(),
+                line,
+                repair,
+            ),
+            Slot::Absent | Slot::Wrong => {
+                let key = if P { "p2p_perf" } else { "coll_perf" };
+                let refused = context.err().unwrap_or_else(|| not_an_object(key));
+                self.tally.refuse(&refused, line)
             }
-            Err(rejection) => self.tally.refuse(&rejection, line),
         }
     }
 
     fn proxy(
         &mut self,
-        parts: Parts<'_>,
+        parts: &mut Parts<'_>,
         line: u64,
         repair: Option<Repair>,
     ) -> Result<(), S::Error> {
         self.evident = true;
-        let mut parts = parts;
         let raw = std::mem::take(&mut parts.proxy);
-        let checked =
-            context(&mut self.dump, Kind::Proxy, &mut parts).and_then(|context| match raw {
-                Slot::Object(raw) => Ok((check::proxy(*raw)?, context)),
-                _ => Err(not_an_object("proxy_trace")),
-            });
+        let checked = context(&mut self.dump, Kind::Proxy, parts).and_then(|context| match raw {
+            Slot::Object(raw) => Ok((check::proxy(*raw)?, context)),
+            _ => Err(not_an_object("proxy_trace")),
+        });
         match checked {
             Ok((proxy, context)) => {
                 self.tally.record(Counted::Proxy, line, repair);
@@ -224,7 +249,7 @@ impl<'s, S: Sink> Interpreter<'s, S> {
 
     fn dump_stats(
         &mut self,
-        mut parts: Parts<'_>,
+        parts: &mut Parts<'_>,
         line: u64,
         repair: Option<Repair>,
     ) -> Result<(), S::Error> {
@@ -232,12 +257,13 @@ impl<'s, S: Sink> Interpreter<'s, S> {
         // Whatever comes of it, the dump before is over.
         self.dump.end();
         let raw = std::mem::take(&mut parts.dump_stats);
-        let checked = check::context(&mut parts)
-            .unwrap_or(Err(ORPHANED))
-            .and_then(|context| match raw {
-                Slot::Object(raw) => Ok((check::dump_stats(*raw)?, context)),
-                _ => Err(not_an_object("dump_stats")),
-            });
+        let checked =
+            check::context(parts)
+                .unwrap_or(Err(ORPHANED))
+                .and_then(|context| match raw {
+                    Slot::Object(raw) => Ok((check::dump_stats(*raw)?, context)),
+                    _ => Err(not_an_object("dump_stats")),
+                });
         match checked {
             Ok((stats, context)) => {
                 self.dump.begin(&context, &stats);
@@ -252,17 +278,17 @@ impl<'s, S: Sink> Interpreter<'s, S> {
     /// None of the known kinds: one that nobody has heard of, if there is an object under a key.
     fn unknown(
         &mut self,
-        mut parts: Parts<'_>,
+        parts: &mut Parts<'_>,
         line: u64,
         repair: Option<Repair>,
     ) -> Result<(), S::Error> {
         self.evident = self.evident || !(parts.header.is_absent() || parts.metadata.is_absent());
-        let own = check::context(&mut parts);
+        let own = check::context(parts);
         if own.is_some() {
             // It may be a marker whose key was spoilt.
             self.dump.end();
         }
-        let Some(kind) = parts.unknown_kind else {
+        let Some(kind) = parts.unknown_kind.take() else {
             return self.tally.refuse(&NO_RECORD, line);
         };
         self.tally.record(Counted::Other, line, repair);
@@ -284,11 +310,11 @@ const NO_RECORD: Rejection = Rejection::words(
 );
 
 /// The line's own context, or the marker's.
-fn context<'a>(
-    dump: &'a mut Dump,
+fn context<'s, 'a: 's>(
+    dump: &'s mut Dump,
     kind: Kind,
     parts: &mut Parts<'a>,
-) -> Result<Context<'a>, Rejection> {
+) -> Result<Context<'s>, Rejection> {
     match check::context(parts) {
         Some(own) => {
             // A whole record with a context of its own isn't part of a dump that has its context from a marker.
@@ -297,7 +323,43 @@ fn context<'a>(
             }
             own
         }
-        None => dump.take(kind).map(Context::borrowed).ok_or(ORPHANED),
+        None => from_marker(dump, kind),
+    }
+}
+
+/// The context of the marker before.
+fn from_marker(dump: &mut Dump, kind: Kind) -> Result<Context<'_>, Rejection> {
+    dump.take(kind).map(Context::borrowed).ok_or(ORPHANED)
+}
+
+/// Checks an operation and gives it away.
+fn judge<S: Sink>(
+    tally: &mut Tally,
+    sink: &mut S,
+    context: Result<Context<'_>, Rejection>,
+    payload: Payload<'_>,
+    line: u64,
+    repair: Option<Repair>,
+) -> Result<(), S::Error> {
+    let checked = context.and_then(|context| {
+        let checked = match payload {
+            Payload::Collective(raw) => check::operation(raw, context.n_ranks)?,
+            Payload::PointToPoint(raw) => check::operation(raw, context.n_ranks)?,
+        };
+        Ok((checked, context))
+    });
+    match checked {
+        Ok((checked, context)) => {
+            let computed = checked.bandwidth_computed.then_some(Repair::Bandwidth);
+            let counted = match checked.operation.kind {
+                OperationKind::Collective => Counted::Collective,
+                OperationKind::PointToPoint => Counted::PointToPoint,
+            };
+            tally.record(counted, line, first_of(repair, computed));
+            let body = Body::Operation(checked.operation);
+            sink.record(&Record { context, body }, line)
+        }
+        Err(rejection) => tally.refuse(&rejection, line),
     }
 }
 

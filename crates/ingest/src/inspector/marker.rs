@@ -9,7 +9,7 @@ use super::record::{Context, DumpStats};
 
 /// Kinds in the order in which a dump has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(in crate::inspector) enum Kind {
     Collective,
     PointToPoint,
     Proxy,

@@ -2,6 +2,7 @@
 
 mod check;
 mod evidence;
+mod fast;
 mod interpret;
 mod lines;
 mod marker;

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 use super::check::Reason;
 use super::marker::RECORD_STARTS;
-use super::parse::Parts;
+use super::parse::{Parts, is_object};
 use super::repair::{Repair, rewrite};
 
 /// How a line with context begins.
@@ -85,7 +85,7 @@ pub(super) fn pieces(text: &[u8]) -> Option<Pieces<'_>> {
         .collect();
     let gains = texts
         .iter()
-        .any(|piece| leading_object(piece).is_some_and(|object| Parts::read(object).is_ok()));
+        .any(|piece| leading_object(piece).is_some_and(is_object));
     gains.then(|| Pieces {
         repair: if texts.len() == 1 {
             Repair::TextBefore
@@ -119,7 +119,8 @@ pub(super) fn reason(text: &[u8], terminated: bool) -> Reason {
 
 /// The same in words.
 pub(super) fn detail(reason: Reason, text: &[u8]) -> impl fmt::Display {
-    match (reason, Parts::read(text), std::str::from_utf8(text)) {
+    let parsed = Parts::default().read(text);
+    match (reason, parsed, std::str::from_utf8(text)) {
         (Reason::Truncated, ..) => "the file ends in the middle of the line".to_owned(),
         (Reason::InvalidUtf8, _, Err(error)) => {
             format!("not UTF-8 from byte {} on", error.valid_up_to() + 1)

@@ -37,6 +37,8 @@ pub struct FileTally {
     pub truncated_dumps: u64,
     /// Why the file ends before its end: a cut gzip member, an input/output error. What lies before it counts.
     pub damage: Option<String>,
+    /// Lines that weren't in the plugin's usual spelling and had to be parsed as any JSON, which takes several times as long.
+    pub lines_parsed: u64,
     /// Bytes of text, after inflating.
     pub bytes_inflated: u64,
 }
@@ -66,6 +68,7 @@ const NAMES: [&str; 5] = ["collective", "p2p", "dump_stats", "proxy", "other"];
 pub(super) struct Tally {
     name: String,
     lines: u64,
+    parsed: u64,
     records: [u64; NAMES.len()],
     unknown_kinds: BTreeMap<String, u64>,
     rejected: [u64; Reason::ALL.len()],
@@ -79,6 +82,7 @@ impl Tally {
         Self {
             name: name.to_owned(),
             lines: 0,
+            parsed: 0,
             records: [0; NAMES.len()],
             unknown_kinds: BTreeMap::new(),
             rejected: [0; Reason::ALL.len()],
@@ -91,6 +95,11 @@ impl Tally {
     /// A line that isn't blank; a record or a rejection follows for each.
     pub(super) fn line(&mut self) {
         self.lines += 1;
+    }
+
+    /// The line was read by the parser.
+    pub(super) fn parsed(&mut self) {
+        self.parsed += 1;
     }
 
     pub(super) fn records(&self) -> u64 {
@@ -168,6 +177,7 @@ impl Tally {
             ),
             truncated_dumps,
             damage: None,
+            lines_parsed: self.parsed,
             bytes_inflated: 0,
         }
     }

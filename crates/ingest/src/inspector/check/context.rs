@@ -11,6 +11,11 @@ const MAX_RANKS: u64 = 1 << 24;
 /// 2200-01-01 UTC, in microseconds.
 const MAX_TIMESTAMP: u64 = 7_258_118_400_000_000;
 
+/// A time stamp that can be true.
+pub(in crate::inspector) fn timestamp(micros: u64) -> Option<i64> {
+    (micros <= MAX_TIMESTAMP).then_some(micros as i64)
+}
+
 /// The context that the line itself carries, nested or flat; `None` when it carries none.
 pub(in crate::inspector) fn context<'a>(
     parts: &mut Parts<'a>,

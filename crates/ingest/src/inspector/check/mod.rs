@@ -8,7 +8,7 @@ mod operation;
 mod proxy;
 mod rejection;
 
-pub(super) use context::context;
+pub(super) use context::{context, timestamp};
 pub(super) use dump_stats::dump_stats;
 pub(super) use operation::operation;
 pub(super) use proxy::proxy;

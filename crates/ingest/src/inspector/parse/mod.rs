@@ -10,6 +10,6 @@ mod value;
 pub(super) use dump_stats::RawDumpStats;
 pub(super) use object::Slot;
 pub(super) use operation::{RawKernelEvent, RawOperation, RawTrace};
-pub(super) use parts::{Flat, Parts, RawHeader, RawMetadata};
+pub(super) use parts::{Flat, Parts, RawHeader, RawMetadata, is_object};
 pub(super) use proxy::{RawProxy, RawProxyTimes, RawStep};
 pub(super) use value::{Number, Text};

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 
 use super::dump_stats::RawDumpStats;
-use super::object::{Key, Object, Slot, object};
+use super::object::{Into, Key, Object, Slot, object};
 use super::operation::RawOperation;
 use super::proxy::RawProxy;
 use super::value::{IsObject, Number, Tags, Text};
@@ -70,51 +69,61 @@ pub(in crate::inspector) struct Parts<'a> {
     pub(in crate::inspector) unknown_kind: Option<Cow<'a, str>>,
 }
 
-struct PartsVisitor;
-
-impl<'de> Visitor<'de> for PartsVisitor {
-    type Value = Parts<'de>;
+impl<'de> Visitor<'de> for &mut Parts<'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parts<'de>, A::Error> {
-        let mut parts = Parts::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(Key(key)) = map.next_key()? {
             match &*key {
-                "header" => parts.header = map.next_value()?,
-                "metadata" => parts.metadata = map.next_value()?,
-                "coll_perf" => parts.collective = map.next_value()?,
-                "p2p_perf" => parts.p2p = map.next_value()?,
-                "dump_stats" => parts.dump_stats = map.next_value()?,
-                "proxy_trace" => parts.proxy = map.next_value()?,
-                _ => {
-                    let flat = parts.flat.get_or_insert_default();
-                    if !flat.field(&key, &mut map)? {
-                        let IsObject(object) = map.next_value()?;
-                        if object && parts.unknown_kind.is_none() {
-                            parts.unknown_kind = Some(key);
-                        }
-                    }
-                }
+                "header" => map.next_value_seed(Into(&mut self.header))?,
+                "metadata" => map.next_value_seed(Into(&mut self.metadata))?,
+                "coll_perf" => map.next_value_seed(Into(&mut self.collective))?,
+                "p2p_perf" => map.next_value_seed(Into(&mut self.p2p))?,
+                "dump_stats" => map.next_value_seed(Into(&mut self.dump_stats))?,
+                "proxy_trace" => map.next_value_seed(Into(&mut self.proxy))?,
+                _ => self.other(key, &mut map)?,
             }
         }
-        Ok(parts)
+        Ok(())
     }
 }
 
-impl<'de> Deserialize<'de> for Parts<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PartsVisitor)
+impl<'de> DeserializeSeed<'de> for &mut Parts<'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 
 impl<'a> Parts<'a> {
-    /// Reads one line.
+    /// Reads one line into `self`, which is empty before. After an error what it holds means nothing.
     ///
     /// # Errors
     /// When it isn't a JSON object.
-    pub(in crate::inspector) fn read(line: &'a [u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(line)
+    pub(in crate::inspector) fn read(&mut self, line: &'a [u8]) -> Result<(), serde_json::Error> {
+        let mut deserializer = serde_json::Deserializer::from_slice(line);
+        self.deserialize(&mut deserializer)?;
+        deserializer.end()
     }
+
+    /// A key on the top level that isn't one of the objects.
+    #[cold]
+    fn other<A: MapAccess<'a>>(&mut self, key: Cow<'a, str>, map: &mut A) -> Result<(), A::Error> {
+        if !self.flat.get_or_insert_default().field(&key, map)? {
+            let IsObject(object) = map.next_value()?;
+            if object && self.unknown_kind.is_none() {
+                self.unknown_kind = Some(key);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text is one JSON object.
+pub(in crate::inspector) fn is_object(text: &[u8]) -> bool {
+    Parts::default().read(text).is_ok()
 }

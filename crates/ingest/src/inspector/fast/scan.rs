@@ -1,0 +1,172 @@
+//! The payload of an operation in the plugin's own order and spelling.
+
+use std::borrow::Cow;
+
+use crate::inspector::marker::Kind;
+use crate::inspector::parse::{Number, RawOperation, Text};
+
+/// An operation of either kind.
+#[derive(Debug, Clone)]
+pub(in crate::inspector) enum Payload<'a> {
+    Collective(RawOperation<'a, false>),
+    PointToPoint(RawOperation<'a, true>),
+}
+
+impl<'a> From<RawOperation<'a, false>> for Payload<'a> {
+    fn from(raw: RawOperation<'a, false>) -> Self {
+        Self::Collective(raw)
+    }
+}
+
+impl<'a> From<RawOperation<'a, true>> for Payload<'a> {
+    fn from(raw: RawOperation<'a, true>) -> Self {
+        Self::PointToPoint(raw)
+    }
+}
+
+impl Payload<'_> {
+    pub(in crate::inspector) fn kind(&self) -> Kind {
+        match self {
+            Self::Collective(_) => Kind::Collective,
+            Self::PointToPoint(_) => Kind::PointToPoint,
+        }
+    }
+}
+
+/// Reads `"coll_perf":{…}}` or `"p2p_perf":{…}}` to the end of the line; `None` for any other spelling.
+#[inline]
+pub(in crate::inspector) fn payload(text: &[u8]) -> Option<Payload<'_>> {
+    if let Some(rest) = text.strip_prefix(b"\"coll_perf\":{\"coll\":") {
+        collective(Scan(rest)).map(Payload::Collective)
+    } else {
+        let rest = text.strip_prefix(b"\"p2p_perf\":{\"p2p\":")?;
+        point_to_point(Scan(rest)).map(Payload::PointToPoint)
+    }
+}
+
+#[inline]
+fn collective(mut scan: Scan<'_>) -> Option<RawOperation<'_, false>> {
+    let mut raw = RawOperation {
+        function: scan.text()?,
+        ..RawOperation::default()
+    };
+    if scan.optional(b",\"coll_algo\":") {
+        raw.algo = scan.text()?;
+        scan.literal(b",\"coll_proto\":")?;
+        raw.proto = scan.text()?;
+    }
+    scan.literal(b",\"coll_sn\":")?;
+    raw.sequence_number = scan.whole()?;
+    scan.literal(b",\"coll_msg_size_bytes\":")?;
+    raw.size_bytes = scan.whole()?;
+    scan.literal(b",\"coll_exec_time_us\":")?;
+    raw.exec_time_us = scan.whole()?;
+    scan.literal(b",\"coll_timing_source\":")?;
+    raw.timing_source = scan.text()?;
+    scan.literal(b",\"coll_algobw_gbs\":")?;
+    raw.algobw_gbs = scan.six_decimals()?;
+    scan.literal(b",\"coll_busbw_gbs\":")?;
+    raw.busbw_gbs = scan.six_decimals()?;
+    (scan.0 == b"}}").then_some(raw)
+}
+
+#[inline]
+fn point_to_point(mut scan: Scan<'_>) -> Option<RawOperation<'_, true>> {
+    let mut raw = RawOperation {
+        function: scan.text()?,
+        ..RawOperation::default()
+    };
+    scan.literal(b",\"p2p_sn\":")?;
+    raw.sequence_number = scan.whole()?;
+    scan.literal(b",\"p2p_peer\":")?;
+    raw.peer = scan.whole()?;
+    scan.literal(b",\"p2p_msg_size_bytes\":")?;
+    raw.size_bytes = scan.whole()?;
+    scan.literal(b",\"p2p_exec_time_us\":")?;
+    raw.exec_time_us = scan.whole()?;
+    scan.literal(b",\"p2p_timing_source\":")?;
+    raw.timing_source = scan.text()?;
+    scan.literal(b",\"p2p_algobw_gbs\":")?;
+    raw.algobw_gbs = scan.six_decimals()?;
+    scan.literal(b",\"p2p_busbw_gbs\":")?;
+    raw.busbw_gbs = scan.six_decimals()?;
+    (scan.0 == b"}}").then_some(raw)
+}
+
+/// What is left of the line.
+pub(super) struct Scan<'a>(pub(super) &'a [u8]);
+
+impl<'a> Scan<'a> {
+    #[inline]
+    fn literal(&mut self, expected: &[u8]) -> Option<()> {
+        self.0 = self.0.strip_prefix(expected)?;
+        Some(())
+    }
+
+    #[inline]
+    fn optional(&mut self, expected: &[u8]) -> bool {
+        self.literal(expected).is_some()
+    }
+
+    /// A string of letters, digits and underscores: nothing escaped, nothing that could be broken.
+    #[inline]
+    fn text(&mut self) -> Option<Text<'a>> {
+        let rest = self.0.strip_prefix(b"\"")?;
+        let length = rest
+            .iter()
+            .position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
+        let (text, rest) = rest.split_at(length);
+        self.0 = rest.strip_prefix(b"\"")?;
+        Some(Text::Value(Cow::Borrowed(std::str::from_utf8(text).ok()?)))
+    }
+
+    /// Up to 18 digits, as JSON has them: no sign, no zero in front.
+    #[inline]
+    pub(super) fn digits(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        let mut length = 0;
+        for digit in self
+            .0
+            .iter()
+            .map(|b| b.wrapping_sub(b'0'))
+            .take_while(|&d| d < 10)
+        {
+            if length == 18 {
+                return None;
+            }
+            value = value * 10 + u64::from(digit);
+            length += 1;
+        }
+        if length == 0 || (length > 1 && self.0[0] == b'0') {
+            return None;
+        }
+        self.0 = &self.0[length..];
+        Some(value)
+    }
+
+    #[inline]
+    fn whole(&mut self) -> Option<Number> {
+        self.digits().map(Number::Unsigned)
+    }
+
+    /// `%lf` as C prints it. Both numbers of the quotient are exact up to 2^53, so that it is the nearest float to the decimal.
+    #[inline]
+    fn six_decimals(&mut self) -> Option<Number> {
+        let whole = self.digits()?;
+        let (point, rest) = self.0.split_at_checked(7)?;
+        let mut decimals = 0u64;
+        for &b in point.strip_prefix(b".")? {
+            let digit = b.wrapping_sub(b'0');
+            if digit > 9 {
+                return None;
+            }
+            decimals = decimals * 10 + u64::from(digit);
+        }
+        let millionths = whole.checked_mul(1_000_000)?.checked_add(decimals)?;
+        if millionths >= 1 << 53 {
+            return None;
+        }
+        self.0 = rest;
+        Some(Number::Float(millionths as f64 / 1e6))
+    }
+}
