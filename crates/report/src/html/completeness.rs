@@ -19,7 +19,7 @@ struct View {
 pub(super) struct Verdict {
     /// `good`, `warning` or `critical`: the colour.
     pub(super) tone: &'static str,
-    /// A word or two.
+    /// A word or two that can stand alone.
     pub(super) word: &'static str,
     /// The sentence.
     pub(super) sentence: String,
@@ -102,7 +102,7 @@ pub(super) fn verdict(job: &Job) -> Verdict {
     if account.records == 0 {
         return Verdict {
             tone: "critical",
-            word: "no records",
+            word: "No data",
             sentence: "There are no records, so nothing can be said about the job.".to_owned(),
         };
     }
@@ -115,7 +115,7 @@ pub(super) fn verdict(job: &Job) -> Verdict {
         };
         return Verdict {
             tone: "warning",
-            word: "a sample",
+            word: "Data is a sample",
             sentence: format!(
                 "The records are a sample: this plugin wrote only the latest finished collective of each communicator at each \
                  dump. Counts and shares of time are those of the sample.{more}"
@@ -130,7 +130,7 @@ pub(super) fn verdict(job: &Job) -> Verdict {
         };
         return Verdict {
             tone: "good",
-            word: "complete",
+            word: "Data complete",
             sentence: format!(
                 "Nothing is known to be missing: {} left records, every collective seen has a record of each of its ranks, and \
                  every line was read.{unknown}",
@@ -143,22 +143,15 @@ pub(super) fn verdict(job: &Job) -> Verdict {
         && ratio(account.dropped, account.records) < 0.01
         && ratio(job.inputs.rejected.lines, job.inputs.lines) < 0.01
         && job.inputs.files_damaged.is_empty();
+    let (tone, word, how) = if nearly {
+        ("good", "Data nearly complete", "nearly complete")
+    } else {
+        ("warning", "Data incomplete", "incomplete")
+    };
     Verdict {
-        tone: if nearly { "good" } else { "warning" },
-        word: if nearly {
-            "nearly complete"
-        } else {
-            "incomplete"
-        },
-        sentence: format!(
-            "The data is {}: {}.",
-            if nearly {
-                "nearly complete"
-            } else {
-                "incomplete"
-            },
-            lacks.join("; ")
-        ),
+        tone,
+        word,
+        sentence: format!("The data is {how}: {}.", lacks.join("; ")),
     }
 }
 
@@ -393,7 +386,7 @@ mod tests {
     #[test]
     fn a_whole_job_is_called_complete() {
         let verdict = verdict(&synthetic::healthy());
-        assert_eq!((verdict.tone, verdict.word), ("good", "complete"));
+        assert_eq!((verdict.tone, verdict.word), ("good", "Data complete"));
         assert!(!verdict.sentence.contains("don't say"));
     }
 
@@ -412,7 +405,7 @@ mod tests {
             .members
             .retain(|m| ![4, 5, 12].contains(&m.rank));
         let verdict = verdict(&job);
-        assert_eq!(verdict.word, "incomplete");
+        assert_eq!(verdict.word, "Data incomplete");
         assert!(
             verdict
                 .sentence
@@ -429,11 +422,11 @@ mod tests {
     fn a_sample_is_called_one() {
         let mut job = synthetic::healthy();
         job.overview.sampled = true;
-        assert_eq!(verdict(&job).word, "a sample");
+        assert_eq!(verdict(&job).word, "Data is a sample");
     }
 
     #[test]
     fn nothing_is_no_data() {
-        assert_eq!(verdict(&synthetic::empty()).word, "no records");
+        assert_eq!(verdict(&synthetic::empty()).word, "No data");
     }
 }

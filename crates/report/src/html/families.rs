@@ -30,7 +30,7 @@ pub(super) fn section(job: &Job, people: &People<'_>) -> Result<Section, askama:
     let columns = [
         Column::text("Family"),
         Column::text("Class"),
-        Column::number("Ranks × nodes"),
+        Column::number("Ranks ×\u{a0}nodes"),
         Column::number("Comms"),
         Column::text("Operation"),
         Column::number("Message size"),

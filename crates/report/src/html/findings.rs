@@ -35,11 +35,7 @@ struct Card {
     whom: Option<String>,
     summary: String,
     advice: String,
-    scope: Option<&'static str>,
-    window: Option<String>,
-    lost: Option<String>,
-    share: Option<String>,
-    confidence: String,
+    facts: Vec<CardFact>,
     candidates_only: bool,
     subjects: Vec<String>,
     subjects_more: usize,
@@ -49,6 +45,14 @@ struct Card {
     evidence_more: usize,
     plots: Vec<Link>,
     id: String,
+}
+
+/// A number of a card, in the row below its text.
+struct CardFact {
+    name: &'static str,
+    value: String,
+    /// In smaller print.
+    more: &'static str,
 }
 
 /// What the analysis needs to judge something, and what of it this job has.
@@ -128,14 +132,14 @@ fn nothing_found(job: &Job) -> Verdict {
     if too_little {
         return Verdict {
             tone: "info",
-            word: "can't tell".to_owned(),
+            word: "Can't tell".to_owned(),
             sentence: "There is too little data to say whether something is wrong with the job."
                 .to_owned(),
         };
     }
     Verdict {
         tone: "good",
-        word: "nothing found".to_owned(),
+        word: "Nothing found".to_owned(),
         sentence: "Nothing was found that slows the job's communication down.".to_owned(),
     }
 }
@@ -143,8 +147,6 @@ fn nothing_found(job: &Job) -> Verdict {
 impl Card {
     fn of(index: usize, of: &Finding, plots: &[Plot]) -> Self {
         let (evidence, evidence_more) = evidence::facts(&of.evidence);
-        let lost = of.impact.time_lost.as_micros();
-        let performance = of.kind.is_performance();
         Self {
             anchor: people::anchor(index),
             severity: wording::severity(of.severity),
@@ -153,17 +155,7 @@ impl Card {
             whom: whom(of),
             summary: text::sentence(&of.summary),
             advice: text::sentence(&of.advice),
-            scope: of.scope.map(wording::scope),
-            window: of
-                .window
-                .map(|window| format!("{} to {}", moment(window.start), moment(window.end))),
-            lost: (performance || lost > 0.0).then(|| duration(of.impact.time_lost)),
-            share: (performance || lost > 0.0).then(|| percent(of.impact.share_of_collective_time)),
-            confidence: format!(
-                "{} ({})",
-                wording::confidence(of.confidence),
-                percent(of.confidence)
-            ),
+            facts: card_facts(of),
             candidates_only: of.candidates_only,
             subjects: of
                 .subjects
@@ -189,6 +181,30 @@ impl Card {
             id: text::name(&of.id),
         }
     }
+}
+
+/// What it costs, how sure it is, where and when. Of a finding about the data only what isn't a matter of course.
+fn card_facts(of: &Finding) -> Vec<CardFact> {
+    let performance = of.kind.is_performance();
+    let mut facts = Vec::new();
+    let mut fact = |name, value, more| facts.push(CardFact { name, value, more });
+    if performance || of.impact.time_lost.as_micros() > 0.0 {
+        fact("Time lost", duration(of.impact.time_lost), "summed over ranks");
+        fact("Share of communication time", percent(of.impact.share_of_collective_time), "");
+    }
+    if performance || of.confidence < 1.0 {
+        let sure = format!("{} ({})", wording::confidence(of.confidence), percent(of.confidence));
+        fact("Confidence", sure, "");
+    }
+    if let Some(scope) = of.scope {
+        fact("Scope", wording::scope(scope).to_owned(), "");
+    }
+    match of.window {
+        Some(window) => fact("When", format!("{} to {}", moment(window.start), moment(window.end)), ""),
+        None if performance => fact("When", "the whole run".to_owned(), ""),
+        None => {}
+    }
+    facts
 }
 
 /// Who it is, for the heading, when few enough.
@@ -294,7 +310,7 @@ mod tests {
 
     #[test]
     fn silence_without_data_is_not_health() {
-        assert_eq!(verdict(&synthetic::empty()).word, "can't tell");
+        assert_eq!(verdict(&synthetic::empty()).word, "Can't tell");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn section(job: &Job) -> Result<Section, askama::Error> {
         Column::text("Class"),
         Column::text("Operation"),
         Column::number("Message size"),
-        Column::number("Ranks × nodes"),
+        Column::number("Ranks ×\u{a0}nodes"),
         Column::text("Regime"),
         Column::number("Comms"),
         Column::number("Operations"),

@@ -92,6 +92,11 @@ impl Row {
 }
 
 impl Cell {
+    /// Whether it has to wrap.
+    fn long(&self) -> bool {
+        self.text.chars().count() > 34
+    }
+
     /// A name from the input.
     pub(super) fn name(of: &str) -> Self {
         Self {

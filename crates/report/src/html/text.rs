@@ -35,7 +35,7 @@ fn clamp(text: &str, most: usize) -> String {
     shown
 }
 
-/// A character as it is shown.
+/// A character as it is shown: escapes in ASCII, since fonts for the pictures of control characters are rare.
 struct Shown(char);
 
 impl FromIterator<Shown> for String {
@@ -50,14 +50,11 @@ impl Extend<Shown> for String {
     fn extend<I: IntoIterator<Item = Shown>>(&mut self, characters: I) {
         for Shown(c) in characters {
             match c {
-                '\u{0}'..='\u{1f}' => {
-                    // The block of control pictures mirrors ASCII.
-                    self.push(
-                        char::from_u32(0x2400 + c as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
-                    );
-                }
-                '\u{7f}' => self.push('\u{2421}'),
-                c if is_invisible(c) => self.push_str(&format!("⟨U+{:04X}⟩", c as u32)),
+                '\t' => self.push_str("\\t"),
+                '\r' => self.push_str("\\r"),
+                '\n' => self.push_str("\\n"),
+                c if c.is_control() => self.push_str(&format!("\\x{:02x}", c as u32)),
+                c if is_invisible(c) => self.push_str(&format!("\\u{{{:x}}}", c as u32)),
                 c => self.push(c),
             }
         }
@@ -84,10 +81,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_shown() {
-        assert_eq!(name("a\u{0}b\u{1b}[31m\u{7f}"), "a␀b␛[31m␡");
-        assert_eq!(name("a\r\n\tb"), "a␍␊␉b");
-        assert_eq!(name("\u{202e}gnp.exe"), "⟨U+202E⟩gnp.exe");
-        assert_eq!(name("\u{9b}"), "⟨U+009B⟩");
+        assert_eq!(name("a\u{0}b\u{1b}[31m\u{7f}"), "a\\x00b\\x1b[31m\\x7f");
+        assert_eq!(name("a\r\n\tb"), "a\\r\\n\\tb");
+        assert_eq!(name("\u{202e}gnp.exe"), "\\u{202e}gnp.exe");
+        assert_eq!(name("\u{9b}"), "\\x9b");
         assert_eq!(name(""), "(empty)");
         assert_eq!(name("gpu-001 äöü עברית 漢字"), "gpu-001 äöü עברית 漢字");
     }
