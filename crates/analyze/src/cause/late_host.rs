@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::late_rank::{self, LateRank};
+use super::late_rank::LateRank;
 use super::lateness::{Own, Series, weighted};
 use crate::measured::Measured;
 use crate::statistics::robust;
@@ -16,6 +16,13 @@ const LOCAL_SHARE: f64 = 0.03;
 
 /// So much of a host's ranks must be late by at least half of the host's median.
 const MOST: f64 = 0.75;
+
+/// A late host stands out this many times as far as other hosts do: lateness of whole hosts wanders, since each delay of a
+/// rank on it stays until the next common step.
+const OUTSTANDING: f64 = 4.0;
+
+/// Pauses explain a host's lateness from this part on: operations that overlap with computing see the same delay several times.
+const PAUSES: f64 = 0.2;
 
 /// A host that is late.
 #[derive(Debug, Clone)]
@@ -36,27 +43,20 @@ pub(crate) struct LateHost {
 
 /// Every late host that no late rank and no slow communicator on it explains. `explained` names hosts that have such.
 pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>, explained: &BTreeSet<String>) -> Vec<LateHost> {
-    let noises = late_rank::noises(m, owns);
-    let mut by_host: BTreeMap<(String, usize), Vec<&Own>> = BTreeMap::new();
+    let mut by_family: BTreeMap<usize, BTreeMap<String, Vec<&Own>>> = BTreeMap::new();
     for o in owns {
         let hosts: BTreeSet<&str> =
             m.topology.comms[o.comm].members.iter().map(|x| m.topology.processes[x.1.0 as usize].host.as_str()).collect();
         if hosts.len() > 1 && !spanning.contains(&o.comm) {
             let host = m.topology.processes[o.process].host.clone();
-            by_host.entry((host, m.family_of[o.comm])).or_default().push(o);
+            by_family.entry(m.family_of[o.comm]).or_default().entry(host).or_default().push(o);
         }
     }
     let mut best: BTreeMap<String, LateHost> = BTreeMap::new();
-    for ((host, family), owns_here) in by_host {
+    for (host, owns_here, standout) in by_family.values().flat_map(|hosts| outstanding(m, hosts)) {
         let ranks: BTreeSet<usize> = owns_here.iter().map(|o| o.process).collect();
         let on_host = m.topology.processes.iter().filter(|p| p.host == host).count();
-        if explained.contains(&host) || ranks.len() < 2 || ranks.len() < on_host {
-            continue;
-        }
-        let series = median_series(m, &owns_here);
-        let bins = m.traces[owns_here[0].comm].member(owns_here[0].member);
-        let Some(standout) = window::standout(&weighted(&series, bins), noises[&family]) else { continue };
-        if standout.z < Z {
+        if explained.contains(&host) || ranks.len() < 2 || ranks.len() < on_host || by_pauses(m, owns, &host, owns_here, &standout) {
             continue;
         }
         let window = standout.start..standout.end;
@@ -64,7 +64,7 @@ pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
             let (sum, n) = s[window.clone()].iter().flatten().fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
             if n > 0 { sum / f64::from(n) } else { 0.0 }
         };
-        let late: Vec<&&Own> = owns_here.iter().filter(|o| mean(&o.measured) >= 0.5 * standout.mean).collect();
+        let late: Vec<&Own> = owns_here.iter().filter(|o| mean(&o.measured) >= 0.5 * standout.mean).copied().collect();
         if (late.len() as f64) < MOST * owns_here.len() as f64 || shared_abroad(m, owns, &host, &late, &mean, standout.mean) {
             continue;
         }
@@ -100,6 +100,51 @@ pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
     out
 }
 
+/// Hosts of a family whose lateness stands out from its noise and from what other hosts show.
+fn outstanding<'a>(m: &Measured, hosts: &'a BTreeMap<String, Vec<&'a Own>>) -> Vec<(String, &'a [&'a Own], Standout)> {
+    let series: Vec<Series> = hosts.values().map(|owns| median_series(m, owns)).collect();
+    let noise = window::noise(&series, 0.5);
+    let found: Vec<Option<Standout>> = series
+        .iter()
+        .zip(hosts.values())
+        .map(|(s, owns)| window::standout(&weighted(s, m.traces[owns[0].comm].member(owns[0].member)), noise))
+        .collect();
+    let mut out = Vec::new();
+    for (i, (host, owns)) in hosts.iter().enumerate() {
+        let Some(standout) = found[i] else { continue };
+        let mut others: Vec<f64> = found.iter().enumerate().filter(|(k, _)| *k != i).map(|(_, s)| s.map_or(0.0, |s| s.z)).collect();
+        if standout.z >= Z && standout.z >= OUTSTANDING * robust::median(&mut others).unwrap_or(0.0) {
+            out.push((host.clone(), owns.as_slice(), standout));
+        }
+    }
+    out
+}
+
+/// Whether pauses of single ranks on the host explain its lateness: they delay its other ranks through the communicators
+/// inside the host, a different rank each time.
+fn by_pauses(m: &Measured, owns: &[Own], host: &str, owns_here: &[&Own], standout: &Standout) -> bool {
+    let window = standout.start..standout.end;
+    let mut events: BTreeMap<&str, f64> = BTreeMap::new();
+    for o in owns {
+        let mut hosts = m.topology.comms[o.comm].members.iter().map(|x| m.topology.processes[x.1.0 as usize].host.as_str());
+        let home = m.topology.processes[o.process].host.as_str();
+        if hosts.all(|h| h == home) {
+            *events.entry(home).or_default() += m.traces[o.comm].member(o.member)[window.clone()].iter().map(|b| b.event_micros).sum::<f64>();
+        }
+    }
+    let mine = events.remove(host).unwrap_or(0.0);
+    let elsewhere = robust::median(&mut events.into_values().collect::<Vec<_>>()).unwrap_or(0.0);
+    let late: f64 = owns_here
+        .iter()
+        .map(|o| {
+            let bins = &m.traces[o.comm].member(o.member)[window.clone()];
+            bins.iter().zip(&o.measured[window.clone()]).map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations).sum::<f64>()
+        })
+        .sum::<f64>()
+        / owns_here.len().max(1) as f64;
+    mine - elsewhere >= PAUSES * late
+}
+
 fn median_series(m: &Measured, owns: &[&Own]) -> Series {
     let mut values = Vec::new();
     (0..m.grid.len())
@@ -112,7 +157,7 @@ fn median_series(m: &Measured, owns: &[&Own]) -> Series {
 }
 
 /// Whether fellows on other hosts are as late, so that the delay isn't the host's: another stage of the same pipeline replica.
-fn shared_abroad(m: &Measured, owns: &[Own], host: &str, late: &[&&Own], mean: &dyn Fn(&Series) -> f64, level: f64) -> bool {
+fn shared_abroad(m: &Measured, owns: &[Own], host: &str, late: &[&Own], mean: &dyn Fn(&Series) -> f64, level: f64) -> bool {
     let by_process: BTreeMap<usize, Vec<&Own>> = owns.iter().fold(BTreeMap::new(), |mut map, o| {
         map.entry(o.process).or_insert_with(Vec::new).push(o);
         map

@@ -100,10 +100,15 @@ pub(crate) fn separate(m: &Measured, places: &[Vec<(usize, usize)>], quantity: Q
                     continue;
                 }
                 let explained = shared.by_fellows(m.family_of[comm], other, process);
-                for (i, value) in own.iter_mut().enumerate() {
-                    if let (Some(v), Some(e), Some(all)) = (value.as_mut(), explained[i], measured[i]) {
-                        *v = v.min(all - e.max(0.0));
-                    }
+                if explained.iter().all(Option::is_none) {
+                    continue;
+                }
+                for ((value, explained), all) in own.iter_mut().zip(&explained).zip(measured) {
+                    // Where the fellows are silent nobody knows what they share.
+                    *value = match (*value, explained, all) {
+                        (Some(v), Some(e), Some(all)) => Some(v.min(all - e.max(0.0))),
+                        _ => None,
+                    };
                 }
             }
             out.push(Own { comm, member, process, measured: measured.clone(), own });

@@ -51,6 +51,7 @@ pub(crate) fn find(m: &mut Measured, inputs: &Inputs) -> Causes {
     let late_processes: BTreeSet<usize> = late.iter().map(|l| l.process).collect();
     let intermittent = intermittent::intermittents(m, &places, &spanning, &late_processes, &delay);
     let mut explained = late_host::hosts_of(m, &late);
+    explained.extend(intermittent.iter().map(|i| m.topology.processes[i.process].host.clone()));
     for link in &links {
         for &u in &link.units {
             explained.extend(units[u].processes.iter().map(|&p| m.topology.processes[p].host.clone()));
