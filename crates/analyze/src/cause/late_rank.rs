@@ -33,6 +33,9 @@ const LEAST_MICROS: f64 = 5.0;
 /// Delay that was passed on to a rank explains its lateness from this part on.
 const PASSED_ON: f64 = 0.5;
 
+/// A delay is seen by at most so many operations of another communicator: about the gradient buckets of a step.
+const SEEN: f64 = 6.0;
+
 /// Least noise that is believed: times are whole microseconds.
 const NOISE_FLOOR_MICROS: f64 = 0.5;
 
@@ -206,6 +209,8 @@ fn add_carried(m: &Measured, owns: &[Own], noises: &BTreeMap<usize, window::Nois
         let waiting = (m.topology.comms[o.comm].members.len() - 1) as f64;
         let bins = &m.traces[o.comm].member(o.member)[window.clone()];
         let late_micros: f64 = bins.iter().zip(&o.measured[window.clone()]).map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations).sum();
+        // A delay that overlaps with computing is seen by several operations, but not by any number.
+        let late_micros = late_micros.min(SEEN * late.micros_late * late.operations);
         // What waited can't exceed what was waited in all.
         let all: f64 = (0..m.topology.comms[o.comm].members.len())
             .flat_map(|i| &m.traces[o.comm].member(i)[window.clone()])

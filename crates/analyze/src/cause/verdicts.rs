@@ -21,6 +21,10 @@ const WARNING: f64 = 0.002;
 /// Causes that cost at least this share are critical.
 const CRITICAL: f64 = 0.10;
 
+/// A rank that costs its communicator less than this share of its time is worth knowing, not an alarm: with ordinary jitter
+/// a rank that does a little more on its CPU reaches half of it.
+const LOCAL_WARNING: f64 = 0.08;
+
 fn impact(m: &Measured, lost: f64) -> Impact {
     let total = m.total_micros();
     let share = if total > 0.0 { (lost / total).clamp(0.0, 1.0) } else { 0.0 };
@@ -84,7 +88,7 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
     Finding {
         id: id_of(FindingKind::LateRank, std::slice::from_ref(&subject), ""),
         kind: FindingKind::LateRank,
-        severity: severity(&impact),
+        severity: if l.local_share < LOCAL_WARNING { Severity::Info } else { severity(&impact) },
         confidence: confidence(l.standout.z, 8.0, 1),
         summary: format!(
             "{} arrives {} late at its collectives{}: the other {} ranks of {} wait for it, and {} of the job's communication time is lost.",

@@ -182,12 +182,19 @@ pub(crate) fn trace(comm: &Comm, rows: &mut [Row], grid: &TimeGrid, dump_interva
     for (cell, moments) in &cells {
         let records: usize = moments.iter().map(|m| m.rows.len()).sum();
         let complete = moments.iter().filter(|m| m.rows.len() == comm.n_ranks as usize).count();
-        // Half of the ranks on average, and enough whole collectives for a chunk: then collectives can be compared one by one.
-        if 2 * records >= moments.len() * members && (complete >= CHUNK || complete == moments.len()) {
-            dense(&mut t, comm, *cell, moments);
+        // Two ranks of a collective tell which of them was later, whoever else is missing.
+        if records >= 2 * moments.len() {
+            lateness(&mut t, members, moments);
         } else {
             t.sparse = true;
-            sparse(&mut t, comm, *cell, moments, records);
+            lateness_of_medians(&mut t, members, moments, records);
+        }
+        // The transfer shows only where every rank is there.
+        if complete >= CHUNK || complete == moments.len() {
+            transfer(&mut t, comm, *cell, moments);
+        } else {
+            t.sparse = true;
+            transfer_of_quickest(&mut t, comm, *cell, moments, records);
         }
     }
     t
@@ -217,9 +224,8 @@ fn note_worst(worst: &mut Option<(f64, Vec<Row>)>, c: &Collective<'_>, complete:
     }
 }
 
-fn dense(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
-    let members = comm.members.len();
-    // Lateness of each record against the other ranks of its collective.
+/// Lateness of each record against the other ranks of its collective.
+fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
     let mut by_member: Vec<Vec<(usize, f64)>> = vec![Vec::new(); members];
     for m in moments {
         let mut sorted: Vec<(f64, u32)> = m.rows.iter().map(|r| (r.micros, r.member)).collect();
@@ -244,20 +250,26 @@ fn dense(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
             }
         }
     }
+    note_events(t, &residuals);
+}
+
+/// Counts what sticks out of the chunk medians.
+fn note_events(t: &mut Trace, residuals: &[(usize, usize, f64)]) {
     let mut values: Vec<f64> = residuals.iter().map(|r| r.2).collect();
     let iqr = robust::quantile(&mut values, 0.75).unwrap_or(0.0) - robust::quantile(&mut values, 0.25).unwrap_or(0.0);
     let limit = (EVENT_IQRS * iqr).max(1.0);
-    for (member, stretch, excess) in residuals {
-        if excess > limit {
-            let bin = &mut t.bins[member * t.stretches + stretch];
-            bin.event_micros += excess;
-            bin.events += 1.0;
-            if t.events.len() < MAX_EVENTS {
-                t.events.push((u32::try_from(member).unwrap_or(u32::MAX), u32::try_from(stretch).unwrap_or(u32::MAX), excess));
-            }
+    for &(member, stretch, excess) in residuals.iter().filter(|r| r.2 > limit) {
+        let bin = &mut t.bins[member * t.stretches + stretch];
+        bin.event_micros += excess;
+        bin.events += 1.0;
+        if t.events.len() < MAX_EVENTS {
+            t.events.push((u32::try_from(member).unwrap_or(u32::MAX), u32::try_from(stretch).unwrap_or(u32::MAX), excess));
         }
     }
-    // The transfer: the shortest time where every rank is there.
+}
+
+/// Transfer times: the shortest time of each collective that every rank recorded.
+fn transfer(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
     let whole: Vec<(usize, f64)> = moments
         .iter()
         .filter(|m| m.rows.len() == comm.n_ranks as usize)
@@ -274,17 +286,26 @@ fn dense(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
     }
 }
 
-fn sparse(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment], records: usize) {
-    let (stretches, members) = (t.stretches, comm.members.len());
-    // So many collectives that the average rank has several times the records that its median needs.
+/// Chunks so long that the average rank has several times the records that its median needs.
+fn long_chunks(moments: &[Moment], members: usize, records: usize) -> std::slice::Chunks<'_, Moment> {
     let per_member = (records as f64 / members as f64).max(1.0);
     let pieces = (per_member / (4 * LONG_CHUNK_RECORDS) as f64).floor().max(1.0);
-    let length = ((moments.len() as f64 / pieces).ceil() as usize).max(1);
-    for chunk in moments.chunks(length) {
-        let mut times: Vec<Vec<f64>> = vec![Vec::new(); members];
-        for r in chunk.iter().flat_map(|m| &m.rows) {
-            times[r.member as usize].push(r.micros);
-        }
+    moments.chunks(((moments.len() as f64 / pieces).ceil() as usize).max(1))
+}
+
+/// The times of each member in a long chunk.
+fn times_by_member(chunk: &[Moment], members: usize) -> Vec<Vec<f64>> {
+    let mut times: Vec<Vec<f64>> = vec![Vec::new(); members];
+    for r in chunk.iter().flat_map(|m| &m.rows) {
+        times[r.member as usize].push(r.micros);
+    }
+    times
+}
+
+/// Lateness where hardly two ranks of a collective were recorded: of each rank's median time in a long chunk.
+fn lateness_of_medians(t: &mut Trace, members: usize, moments: &[Moment], records: usize) {
+    for chunk in long_chunks(moments, members, records) {
+        let mut times = times_by_member(chunk, members);
         let mut medians: Vec<(f64, usize)> = times
             .iter_mut()
             .enumerate()
@@ -298,23 +319,30 @@ fn sparse(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment], reco
         for (&(own, member), other) in medians.iter().zip(others) {
             lateness[member] = Some(other - own);
         }
-        // The rank that waits least comes closest to the transfer itself, in its quickest collectives; all ranks must be there
-        // to know that it is the one.
-        let quickest = times.iter_mut().filter(|v| v.len() >= LONG_CHUNK_RECORDS).filter_map(|v| robust::quantile(v, QUICK)).min_by(f64::total_cmp);
-        let shortest = quickest.filter(|_| medians.len() == comm.n_ranks as usize);
+        for (m, r) in chunk.iter().flat_map(|m| m.rows.iter().map(move |r| (m, r))) {
+            if let Some(late) = lateness[r.member as usize] {
+                let bin = &mut t.bins[r.member as usize * t.stretches + m.stretch];
+                bin.lateness += late;
+                bin.operations += 1.0;
+                bin.chunks += 1.0 / times[r.member as usize].len() as f64;
+            }
+        }
+    }
+}
+
+/// Transfer times where hardly a collective has all ranks: the rank that waits least comes closest to the transfer itself, in
+/// its quickest collectives. All ranks must be in the chunk to know that it is the one.
+fn transfer_of_quickest(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment], records: usize) {
+    let stretches = t.stretches;
+    for chunk in long_chunks(moments, comm.members.len(), records) {
+        let mut times = times_by_member(chunk, comm.members.len());
+        if times.len() != comm.n_ranks as usize || times.iter().any(|v| v.len() < LONG_CHUNK_RECORDS) {
+            continue;
+        }
+        let Some(quickest) = times.iter_mut().filter_map(|v| robust::quantile(v, QUICK)).min_by(f64::total_cmp) else { continue };
+        let transfer = t.transfer.entry(cell).or_insert_with(|| vec![Transfer::default(); stretches]);
         for m in chunk {
-            for r in &m.rows {
-                if let Some(late) = lateness[r.member as usize] {
-                    let bin = &mut t.bins[r.member as usize * stretches + m.stretch];
-                    bin.lateness += late;
-                    bin.operations += 1.0;
-                    bin.chunks += 1.0 / times[r.member as usize].len() as f64;
-                }
-            }
-            if let Some(shortest) = shortest {
-                let transfer = t.transfer.entry(cell).or_insert_with(|| vec![Transfer::default(); stretches]);
-                transfer[m.stretch].add(shortest, chunk.len());
-            }
+            transfer[m.stretch].add(quickest, chunk.len());
         }
     }
 }
