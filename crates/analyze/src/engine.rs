@@ -16,6 +16,7 @@ use crate::facts::Job;
 use crate::measured::Measured;
 use crate::point_to_point;
 use crate::records::census::{self, Census};
+use crate::records::clock;
 use crate::records::grid::TimeGrid;
 use crate::records::operation::semantics;
 use crate::records::scan;
@@ -64,12 +65,25 @@ pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
 
 fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
     let spans = dataset.files().iter().filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?))).collect();
-    let grid = TimeGrid::over(spans);
-    let census = census::take(dataset, &grid)?;
+    let stamps = TimeGrid::over(spans);
+    let census = census::take(dataset, &stamps)?;
     let topology = Topology::of(&census);
     let timing = census.timing();
     let dump_interval = census.dump_interval();
     let n = topology.comms.len();
+    let clock = clock::offsets(&topology, &census.seen, dump_interval.unwrap_or(0.0));
+    let grid = TimeGrid::over(
+        topology
+            .comms
+            .iter()
+            .flat_map(|c| &c.members)
+            .map(|&(_, process, endpoint)| {
+                let (first, last) = census.seen[endpoint as usize];
+                let offset = clock[process.0 as usize] as i64;
+                (first.saturating_sub(offset), last.saturating_sub(offset))
+            })
+            .collect(),
+    );
 
     let mut repertoire: Vec<BTreeSet<(u32, u64)>> = vec![BTreeSet::new(); n];
     let mut rows = [vec![0_u64; n], vec![0_u64; n]];
@@ -90,6 +104,8 @@ fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
         pairs: std::iter::repeat_with(Default::default).take(n).collect(),
         p2p_micros: vec![Vec::new(); n],
         dropped: dropped(dataset, &census, &topology)?,
+        stamps,
+        clock,
         grid,
         census,
         topology,
@@ -108,7 +124,7 @@ fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
 }
 
 fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
-    let gathered = gather::gather(dataset, Table::Collectives, &m.census, &m.topology, m.timing, portion)?;
+    let gathered = gather::gather(dataset, Table::Collectives, m, portion)?;
     let interval = m.dump_interval.unwrap_or(0.0);
     let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
     let parts: Vec<(CommFacts, Trace)> = gathered
@@ -131,7 +147,7 @@ fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> 
 }
 
 fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
-    let gathered = gather::gather(dataset, Table::P2p, &m.census, &m.topology, m.timing, portion)?;
+    let gathered = gather::gather(dataset, Table::P2p, m, portion)?;
     let interval = m.dump_interval.unwrap_or(0.0);
     let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
     let direction = |f: u32| match functions[f as usize].as_str() {

@@ -14,8 +14,10 @@ use crate::records::operation::{Semantics, semantics};
 
 /// The measurements. Communicators are indexed alike in `topology.comms`, `facts`, `traces`, `pairs`, `family_of`.
 pub(crate) struct Measured {
-    /// Stretches of time.
+    /// Stretches of time, by the mean of the hosts' clocks.
     pub(crate) grid: TimeGrid,
+    /// Stretches of time by the stamps as they are: the axis of what is counted record by record.
+    pub(crate) stamps: TimeGrid,
     /// Counts and samples record by record.
     pub(crate) census: Census,
     /// Who is who.
@@ -24,6 +26,8 @@ pub(crate) struct Measured {
     pub(crate) timing: TimingSource,
     /// Distance between two dumps, µs.
     pub(crate) dump_interval: Option<f64>,
+    /// For each process, how much its host's clock is ahead of the mean of all, µs.
+    pub(crate) clock: Vec<f64>,
     /// Families.
     pub(crate) kin: Vec<Kin>,
     /// Family of each communicator.

@@ -160,7 +160,7 @@ pub(crate) fn scatters(m: &mut Measured) -> Vec<Scatter> {
             swarm
                 .cells()
                 .map(|(stretch, low, high, count)| {
-                    let (start, end) = m.grid.bounds(stretch);
+                    let (start, end) = m.stamps.bounds(stretch);
                     DensityCell { start, end, low: bandwidth(low), high: bandwidth(high), count }
                 })
                 .collect()

@@ -81,7 +81,7 @@ pub(crate) fn time_slices(m: &Measured) -> Vec<Slice> {
         .iter()
         .filter(|((_, _, timing), _)| *timing == m.timing)
         .map(|((stretch, function, _), s)| {
-            let (start, end) = m.grid.bounds(*stretch);
+            let (start, end) = m.stamps.bounds(*stretch);
             let sums = Measures {
                 records: s.records,
                 bytes: s.bytes,

@@ -143,22 +143,9 @@ fn lost_records(m: &Measured) -> Option<Finding> {
     ))
 }
 
-/// Offset of each host's stamps from the mean over hosts, µs: stamps of one collective lie within an interval, so over many
-/// collectives the mean difference of two hosts is that of their clocks.
+/// How much each host's clock is ahead of the mean of all, µs.
 pub(crate) fn clock_offsets(m: &Measured) -> std::collections::BTreeMap<String, f64> {
-    let mut sums: std::collections::BTreeMap<&str, (f64, f64)> = std::collections::BTreeMap::new();
-    for (comm, trace) in m.topology.comms.iter().zip(&m.traces) {
-        let host = |i: usize| m.topology.processes[comm.members[i].1.0 as usize].host.as_str();
-        let all: std::collections::BTreeSet<&str> = (0..comm.members.len()).map(host).collect();
-        if all.len() < 2 {
-            continue;
-        }
-        for (i, &(sum, n)) in trace.stamp_offset.iter().enumerate() {
-            let s = sums.entry(host(i)).or_default();
-            *s = (s.0 + sum, s.1 + n);
-        }
-    }
-    sums.into_iter().filter(|(_, s)| s.1 >= 100.0).map(|(h, s)| (h.to_owned(), s.0 / s.1)).collect()
+    m.topology.processes.iter().zip(&m.clock).map(|(p, &o)| (p.host.clone(), o)).collect()
 }
 
 fn clock_skew(m: &Measured) -> Option<Finding> {
@@ -172,7 +159,7 @@ fn clock_skew(m: &Measured) -> Option<Finding> {
             FindingKind::ClockSkew,
             Severity::Info,
             "",
-            format!("Clocks differ: {ahead} is about {} ahead of {behind}. Findings don't use clocks across hosts; time axes and windows are blurred by as much.", words::duration(most - least)),
+            format!("Clocks differ: {ahead} is about {} ahead of {behind}. Findings don't rest on clocks; where things of several hosts are shown over time, the difference is taken out, to about a dump interval.", words::duration(most - least)),
             "Let chrony or PTP discipline the clocks of all hosts.",
             vec![("offset_us_by_host", json!(offsets.iter().map(|(h, o)| (h.clone(), o.round())).collect::<std::collections::BTreeMap<_, _>>()))],
         );

@@ -42,7 +42,7 @@ pub(crate) struct LateHost {
 }
 
 /// Every late host that no late rank and no slow communicator on it explains. `explained` names hosts that have such.
-pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>, explained: &BTreeSet<String>) -> Vec<LateHost> {
+pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>, explained: &BTreeSet<String>, culprits: &[LateRank]) -> Vec<LateHost> {
     let mut by_family: BTreeMap<usize, BTreeMap<String, Vec<&Own>>> = BTreeMap::new();
     for o in owns {
         let hosts: BTreeSet<&str> =
@@ -56,7 +56,8 @@ pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
     for (host, owns_here, standout) in by_family.values().flat_map(|hosts| outstanding(m, hosts)) {
         let ranks: BTreeSet<usize> = owns_here.iter().map(|o| o.process).collect();
         let on_host = m.topology.processes.iter().filter(|p| p.host == host).count();
-        if explained.contains(&host) || ranks.len() < 2 || ranks.len() < on_host || by_pauses(m, owns, &host, owns_here, &standout) {
+        let elsewhere = culprits.iter().any(|c| unseen_link(m, owns, c, &host, owns_here, &standout));
+        if explained.contains(&host) || elsewhere || ranks.len() < 2 || ranks.len() < on_host || by_pauses(m, owns, &host, owns_here, &standout) {
             continue;
         }
         let window = standout.start..standout.end;
@@ -189,6 +190,24 @@ fn shared_abroad(m: &Measured, owns: &[Own], host: &str, late: &[&Own], mean: &d
 
 fn pipelines(m: &Measured, process: usize) -> impl Iterator<Item = usize> + '_ {
     (0..m.pairs.len()).filter(move |&c| !m.pairs[c].is_empty() && m.topology.comms[c].members.iter().any(|x| x.1.0 as usize == process))
+}
+
+/// Whether a culprit on a host that shares no communicator with this one, but those of everybody, is as late in the same family:
+/// then both may belong to one replica of a pipeline whose Send and Recv left no records.
+fn unseen_link(m: &Measured, owns: &[Own], culprit: &LateRank, host: &str, owns_here: &[&Own], standout: &Standout) -> bool {
+    let everybody = m.topology.processes.len();
+    let apart = !m.topology.comms.iter().any(|c| {
+        let sits = |p: usize| m.topology.processes[p].host == host;
+        c.members.len() < everybody
+            && c.members.iter().any(|x| x.1.0 as usize == culprit.process)
+            && c.members.iter().any(|x| sits(x.1.0 as usize))
+    });
+    let family = owns_here.first().map(|o| m.family_of[o.comm]);
+    apart
+        && owns.iter().filter(|o| o.process == culprit.process && Some(m.family_of[o.comm]) == family).any(|o| {
+            let mut inside: Vec<f64> = o.measured[standout.start..standout.end].iter().flatten().copied().collect();
+            robust::median(&mut inside).is_some_and(|level| level >= 0.5 * standout.mean)
+        })
 }
 
 /// Hosts of late ranks, and of those that they carry along: their lateness is explained.

@@ -140,8 +140,14 @@ pub(crate) fn late_ranks(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
         let members = m.topology.comms[o.comm].members.len();
         let time: f64 = (0..members).flat_map(|i| &trace.member(i)[window.clone()]).map(|b| b.micros).sum();
         let local_share = if time > 0.0 { late * (members - 1) as f64 / time } else { 0.0 };
-        // What a slow link or a late neighbour in the pipeline added to its way here isn't its own.
-        let passed_on = delay.beyond_fellows(m, o, window.clone()) >= PASSED_ON * late;
+        // What a slow link or a late neighbour in the pipeline added to its way here isn't its own; a part of it is shared by
+        // fellows, and has been taken off already.
+        let shared: f64 = trace.member(o.member)[window.clone()]
+            .iter()
+            .zip(o.measured[window.clone()].iter().zip(&o.own[window.clone()]))
+            .map(|(b, (all, own))| (all.unwrap_or(0.0) - own.unwrap_or(0.0)) * b.operations)
+            .sum();
+        let passed_on = delay.beyond_fellows(m, o, window.clone()) - shared >= PASSED_ON * late;
         if local_share < LOCAL_SHARE || operations <= 0.0 || passed_on {
             continue;
         }

@@ -100,15 +100,13 @@ pub(crate) fn separate(m: &Measured, places: &[Vec<(usize, usize)>], quantity: Q
                     continue;
                 }
                 let explained = shared.by_fellows(m.family_of[comm], other, process);
-                if explained.iter().all(Option::is_none) {
-                    continue;
-                }
+                // Where the fellows are silent, they are taken to share what they share on the whole.
+                let (sum, n) = explained.iter().flatten().fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
+                let usual = if n > 0 { sum / f64::from(n) } else { 0.0 };
                 for ((value, explained), all) in own.iter_mut().zip(&explained).zip(measured) {
-                    // Where the fellows are silent nobody knows what they share.
-                    *value = match (*value, explained, all) {
-                        (Some(v), Some(e), Some(all)) => Some(v.min(all - e.max(0.0))),
-                        _ => None,
-                    };
+                    if let (Some(v), Some(all)) = (value.as_mut(), all) {
+                        *v = v.min(all - explained.unwrap_or(usual).max(0.0));
+                    }
                 }
             }
             out.push(Own { comm, member, process, measured: measured.clone(), own });

@@ -57,7 +57,7 @@ pub(crate) fn find(m: &mut Measured, inputs: &Inputs) -> Causes {
             explained.extend(units[u].processes.iter().map(|&p| m.topology.processes[p].host.clone()));
         }
     }
-    let hosts = late_host::late_hosts(m, &owns, &spanning, &explained);
+    let hosts = late_host::late_hosts(m, &owns, &spanning, &explained, &late);
     let budget = budget::budget(m, &units, &links);
 
     let mut findings: Vec<(Finding, Option<(usize, usize)>)> = Vec::new();

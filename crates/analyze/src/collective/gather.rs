@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 use crate::communicator::Topology;
-use crate::facts::TimingSource;
+use crate::measured::Measured;
 use crate::records::census::Census;
 use crate::records::scan;
 
@@ -29,7 +29,7 @@ pub(crate) struct Row {
     pub(crate) size: u64,
     /// Kernel time, µs.
     pub(crate) micros: f64,
-    /// When its line was written.
+    /// When its line was written, by the mean of the hosts' clocks.
     pub(crate) dumped: i64,
     /// Peer's rank, for Send and Recv; -1 otherwise.
     pub(crate) peer: i32,
@@ -69,14 +69,8 @@ pub(crate) fn portions(rows_of_comm: &[u64], max_rows: u64) -> Vec<Portion> {
 }
 
 /// Reads the records of a portion, by communicator, each sorted by function, sequence number, member, time.
-pub(crate) fn gather(
-    dataset: &Dataset,
-    table: Table,
-    census: &Census,
-    topology: &Topology,
-    timing: TimingSource,
-    portion: &Portion,
-) -> Result<Vec<Vec<Row>>, Error> {
+pub(crate) fn gather(dataset: &Dataset, table: Table, m: &Measured, portion: &Portion) -> Result<Vec<Vec<Row>>, Error> {
+    let (census, topology) = (&m.census, &m.topology);
     let files: Vec<PathBuf> = dataset.table(table);
     let buckets: Vec<Mutex<Vec<Row>>> = portion.comms.clone().map(|_| Mutex::new(Vec::new())).collect();
     let ranges = part_ranges(census, topology, portion);
@@ -95,7 +89,8 @@ pub(crate) fn gather(
                 let Some(e) = endpoint[batch.endpoint[i] as usize] else { continue };
                 let (comm, member) = topology.place[e as usize];
                 let comm = comm as usize;
-                if batch.timing[i] != timing || !portion.comms.contains(&comm) {
+                let offset = m.clock[topology.comms[comm].members[member as usize].1.0 as usize] as i64;
+                if batch.timing[i] != m.timing || !portion.comms.contains(&comm) {
                     continue;
                 }
                 let (f, sn) = (function[batch.function[i] as usize], batch.sequence_number[i]);
@@ -108,7 +103,7 @@ pub(crate) fn gather(
                     sequence_number: sn,
                     size: batch.size[i],
                     micros: batch.micros[i],
-                    dumped: batch.dumped[i],
+                    dumped: batch.dumped[i].saturating_sub(offset),
                     peer: batch.peer[i],
                 });
             }
