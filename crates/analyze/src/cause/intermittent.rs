@@ -14,13 +14,13 @@ const LEAST_EVENTS: f64 = 4.0;
 
 /// Chance of so many events among equals, over all ranks, communicators and limits tried. Pauses come in clusters (a
 /// garbage collector, a checkpoint), so the evidence asked for is far beyond the customary.
-const CHANCE: f64 = 1e-5;
+const CHANCE: f64 = 3e-5;
 
 /// Others lose at least this share of the communicator's time to the events.
 const LOCAL_SHARE: f64 = 0.01;
 
-/// Limits are these quantiles of the peers' event lengths: 0 counts all events, 0.9 the long ones.
-const LIMITS: [f64; 3] = [0.0, 0.5, 0.9];
+/// Limits are these quantiles of the peers' event lengths: 0 counts nearly all events, 1 those longer than any peer's.
+const LIMITS: [f64; 4] = [0.0, 0.5, 0.9, 1.0];
 
 /// A rank that is late now and then.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub(crate) struct Intermittent {
     pub(crate) events: f64,
     /// Mean over the peers.
     pub(crate) events_of_peers: f64,
-    /// Only events of at least this length were counted, µs.
+    /// Only events longer than this were counted, µs.
     pub(crate) limit: f64,
     /// Median length of the events, µs.
     pub(crate) typical_micros: f64,
@@ -85,7 +85,7 @@ struct Candidate {
 impl Candidate {
     fn of(m: &Measured, o: &Own, delay: &Delay) -> Self {
         let trace = &m.traces[o.comm];
-        let lengths = trace
+        let mut own: Vec<(u32, f64)> = trace
             .events
             .iter()
             .filter(|e| e.0 as usize == o.member)
@@ -95,14 +95,17 @@ impl Candidate {
                 let own = o.measured[b].zip(o.own[b]).is_some_and(|(all, own)| own >= 0.5 * all);
                 own && delay.beyond_fellows(m, o, b..b + 1) < 0.5 * e.2
             })
-            .map(|e| e.2)
+            .map(|e| (e.1, e.2))
             .collect();
+        own.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        // One pause can delay several operations in a row, where communication overlaps with computing: that is one event.
+        let lengths = own.chunk_by(|a, b| b.0 - a.0 <= 1).map(|run| run.iter().map(|e| e.1).fold(0.0, f64::max)).collect();
         let operations = trace.member(o.member).iter().map(|b| b.operations).sum();
         Self { process: o.process, comm: o.comm, member: o.member, operations, lengths }
     }
 
     fn beyond(&self, limit: f64) -> f64 {
-        self.lengths.iter().filter(|&&l| l >= limit).count() as f64
+        self.lengths.iter().filter(|&&l| l > limit).count() as f64
     }
 }
 
@@ -121,7 +124,7 @@ fn judge(m: &Measured, candidates: &[Candidate], i: usize, tries: f64) -> Option
         // One event more than was seen: of a rate known from few events only an upper estimate is safe.
         let expected = (peers().map(|p| p.beyond(limit)).sum::<f64>() + 1.0) * c.operations / exposure;
         let chance = (poisson_tail(events, expected) * tries).min(1.0);
-        let mut own: Vec<f64> = c.lengths.iter().copied().filter(|&l| l >= limit).collect();
+        let mut own: Vec<f64> = c.lengths.iter().copied().filter(|&l| l > limit).collect();
         let members = m.topology.comms[c.comm].members.len();
         let lost = own.iter().sum::<f64>() * (members - 1) as f64;
         let time: f64 = m.facts[c.comm].cells.values().map(|x| x.micros).sum();

@@ -19,10 +19,13 @@ const LOCAL_SHARE: f64 = 0.03;
 const CARRIED: f64 = 0.3;
 
 /// A lateness is unusual at this many times what ranks of a family usually differ by.
-const UNUSUAL: f64 = 5.0;
+const UNUSUAL: f64 = 4.0;
 
 /// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
 const OWN: f64 = 0.5;
+
+/// Up to this part of a culprit's lateness may rub off on its peers where records lack.
+const SHADOW: f64 = 0.25;
 
 /// Fewer ranks than this have nothing usual.
 const LEAST_RANKS: usize = 4;
@@ -177,11 +180,23 @@ pub(crate) fn late_ranks(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
         }
     }
     let mut out: Vec<LateRank> = best.into_values().collect();
+    drop_shadows(m, &mut out);
     for late in &mut out {
         add_carried(m, owns, &noises, late);
     }
     out.sort_by(|a, b| b.time_lost.total_cmp(&a.time_lost).then(a.process.cmp(&b.process)));
     out
+}
+
+/// Drops ranks that are a fraction as late as another of their communicator, where most collectives lack ranks: there a rank is
+/// compared with the culprit in one collective and without it in the next, and a part of the culprit's lateness rubs off.
+fn drop_shadows(m: &Measured, late: &mut Vec<LateRank>) {
+    let all = late.clone();
+    late.retain(|l| {
+        let facts = &m.facts[l.comm];
+        2 * facts.complete() >= facts.collectives()
+            || !all.iter().any(|o| o.comm == l.comm && o.process != l.process && l.micros_late < SHADOW * o.micros_late)
+    });
 }
 
 /// Adds the time that is lost to ranks which the culprit carries along: fellows that are as late as it is in the same family.

@@ -48,9 +48,13 @@ pub(crate) fn places(m: &Measured) -> Vec<Vec<(usize, usize)>> {
 /// Stretches on either side that a value is smoothed over. Times of operations are known to about 0.3 dump intervals (the
 /// mean stamp of a few ranks), and what is compared must be of one time.
 fn radius(m: &Measured) -> usize {
+    ((0.3 * m.dump_interval.unwrap_or(0.0) / width(m)).ceil() as usize).clamp(2, 12)
+}
+
+/// Length of a stretch, µs.
+fn width(m: &Measured) -> f64 {
     let (start, end) = m.grid.bounds(0);
-    let width = (end.as_unix_micros() - start.as_unix_micros()).max(1) as f64;
-    ((0.3 * m.dump_interval.unwrap_or(0.0) / width).ceil() as usize).clamp(2, 12)
+    (end.as_unix_micros() - start.as_unix_micros()).max(1) as f64
 }
 
 /// Which quantity of a bin.
@@ -132,6 +136,7 @@ pub(crate) fn weighted(series: &Series, bins: &[Bin]) -> Vec<Option<Point>> {
 pub(crate) struct Delay {
     by_process: Vec<Vec<f64>>,
     radius: usize,
+    width: f64,
 }
 
 impl Delay {
@@ -148,7 +153,7 @@ impl Delay {
                 by_process[p].iter_mut().zip(excess).for_each(|(a, b)| *a += b);
             }
         }
-        Self { by_process, radius: radius(m) }
+        Self { by_process, radius: radius(m), width: width(m) }
     }
 
     /// How much longer `o`'s process was delayed than the median of its fellows in the communicator, in a window, µs.
@@ -157,7 +162,10 @@ impl Delay {
         let sum = |p: usize| self.by_process[p][near.clone()].iter().sum::<f64>();
         let mut fellows: Vec<f64> =
             m.topology.comms[o.comm].members.iter().map(|x| x.1.0 as usize).filter(|&p| p != o.process).map(sum).collect();
-        sum(o.process) - robust::median(&mut fellows).unwrap_or(0.0)
+        // Each process writes at times of its own: at the edges of a window up to an interval is counted here or there.
+        let length = ((near.end - near.start) as f64 * self.width).max(1.0);
+        let edges = if near.len() == m.grid.len() { 0.0 } else { sum(o.process) * (m.dump_interval.unwrap_or(0.0) / length).min(1.0) };
+        sum(o.process) - robust::median(&mut fellows).unwrap_or(0.0) - edges
     }
 }
 
@@ -199,7 +207,8 @@ impl Shared<'_> {
             .map(|b| {
                 values.clear();
                 values.extend(fellows.iter().filter_map(|s| s[b]));
-                robust::median(&mut values)
+                // The rank itself is among many fellows, and mustn't explain itself where most of the others are silent.
+                if but.is_none() && values.len() < MANY { None } else { robust::median(&mut values) }
             })
             .collect()
     }

@@ -66,9 +66,9 @@ pub(crate) fn slow_links(m: &Measured, units: &[Unit]) -> Vec<SlowLink> {
     let slow = slow_units(units);
     let mut out = Vec::new();
     let mut rest = Vec::new();
-    match fabric(m, units, &slow) {
+    match fabric(m, units) {
         Some((link, covered)) => {
-            rest.extend(slow.into_iter().filter(|s| !covered.contains(&s.unit)));
+            rest.extend(slow.into_iter().filter(|s| !covered.contains(&s.unit) || overlap(&s.standout, &link.standout) < SAME_WINDOW));
             out.push(link);
         }
         None => rest.extend(slow),
@@ -114,26 +114,37 @@ fn noises(units: &[Unit]) -> BTreeMap<Kind, Noise> {
 }
 
 /// A time in which nearly every network transfer was slow: the fabric. Needs a rest of the run to compare with.
-fn fabric(m: &Measured, units: &[Unit], slow: &[Slow]) -> Option<(SlowLink, BTreeSet<usize>)> {
+fn fabric(m: &Measured, units: &[Unit]) -> Option<(SlowLink, BTreeSet<usize>)> {
     let network: Vec<usize> = (0..units.len()).filter(|&i| units[i].network).collect();
-    let mut windowed: Vec<&Slow> = slow.iter().filter(|s| units[s.unit].network && !s.standout.whole).collect();
-    if network.is_empty() || (windowed.len() as f64) < FABRIC * network.len() as f64 {
-        return None;
-    }
-    // Of each unit, the ratio against its own usual pace, pooled: sharper than any unit alone.
-    let usual: Vec<f64> = network.iter().map(|&i| robust::median(&mut logs(&units[i]).into_iter().flatten().collect::<Vec<_>>()).unwrap_or(0.0)).collect();
-    let pooled: Series = (0..m.grid.len())
-        .map(|b| robust::median(&mut network.iter().zip(&usual).filter_map(|(&i, u)| units[i].ratio[b].map(|r| r.ln() - u)).collect::<Vec<_>>()))
+    // Of each unit, the ratio against its own usual pace.
+    let own: Vec<Series> = network
+        .iter()
+        .map(|&i| {
+            let logs = logs(&units[i]);
+            let usual = robust::median(&mut logs.iter().flatten().copied().collect::<Vec<_>>()).unwrap_or(0.0);
+            logs.into_iter().map(|v| v.map(|v| v - usual)).collect()
+        })
         .collect();
-    let noise = window::noise(std::slice::from_ref(&pooled), 1e-3);
+    // Pooled they are sharper than any unit alone.
+    let pooled: Series =
+        (0..m.grid.len()).map(|b| robust::median(&mut own.iter().filter_map(|s| s[b]).collect::<Vec<_>>())).collect();
     let chunks: Vec<f64> = (0..m.grid.len()).map(|b| network.iter().map(|&i| units[i].chunks[b]).sum()).collect();
+    let noise = window::noise(std::slice::from_ref(&pooled), 1e-3);
     let standout = window::standout(&points(&pooled, &chunks), noise)?;
-    windowed.retain(|s| overlap(&s.standout, &standout) >= SAME_WINDOW);
-    if standout.whole || standout.mean.exp() < SLOW || (windowed.len() as f64) < FABRIC * network.len() as f64 {
+    if standout.whole || standout.z < Z || standout.mean.exp() < SLOW {
         return None;
     }
-    let covered: BTreeSet<usize> = windowed.iter().map(|s| s.unit).collect();
-    let time_lost = covered.iter().map(|&i| units[i].excess[standout.start..standout.end].iter().sum::<f64>()).sum();
+    let inside = standout.start..standout.end;
+    let level = |s: &Series| {
+        let (sum, n) = s[inside.clone()].iter().flatten().fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
+        (n > 0).then(|| sum / f64::from(n))
+    };
+    let levels: Vec<(usize, f64)> = network.iter().zip(&own).filter_map(|(&i, s)| Some((i, level(s)?))).collect();
+    let covered: BTreeSet<usize> = levels.iter().filter(|x| x.1 >= 0.5 * standout.mean).map(|x| x.0).collect();
+    if (covered.len() as f64) < FABRIC * levels.len() as f64 {
+        return None;
+    }
+    let time_lost = covered.iter().map(|&i| units[i].excess[inside.clone()].iter().sum::<f64>()).sum();
     let hosts = m.topology.processes.iter().map(|p| p.host.clone()).collect::<BTreeSet<_>>().into_iter().collect();
     let link = SlowLink {
         scope: Scope::Fabric,
