@@ -4,6 +4,7 @@
 //! templates; only rendered sections and checked drawings are put in as they are.
 
 mod budget;
+mod checks;
 mod communicators;
 mod completeness;
 mod evidence;
@@ -13,6 +14,8 @@ mod groups;
 mod header;
 mod inline_svg;
 mod inputs;
+mod kept;
+mod missing;
 mod page;
 mod pairs;
 mod people;
