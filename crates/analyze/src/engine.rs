@@ -64,7 +64,11 @@ pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
 }
 
 fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
-    let spans = dataset.files().iter().filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?))).collect();
+    let spans = dataset
+        .files()
+        .iter()
+        .filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?)))
+        .collect();
     let stamps = TimeGrid::over(spans);
     let census = census::take(dataset, &stamps)?;
     let topology = Topology::of(&census);
@@ -133,10 +137,16 @@ fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> 
         .map(|(mut rows, c)| {
             let comm = &comms[c];
             let mut facts = CommFacts::default();
-            matching::collectives(&mut rows, |x| facts.add(comm, &functions[x.cell().0 as usize], &x));
+            matching::collectives(&mut rows, |x| {
+                facts.add(comm, &functions[x.cell().0 as usize], &x)
+            });
             // Splitting replays reorders rows within one number only, so they are still sorted for the second walk.
-            let ends_together = |f: u32| semantics(&functions[f as usize], comm.n_ranks).ends_together;
-            (facts, trace::trace(comm, &mut rows, grid, interval, &ends_together))
+            let ends_together =
+                |f: u32| semantics(&functions[f as usize], comm.n_ranks).ends_together;
+            (
+                facts,
+                trace::trace(comm, &mut rows, grid, interval, &ends_together),
+            )
         })
         .collect();
     for (c, (facts, trace)) in portion.comms.clone().zip(parts) {
@@ -159,18 +169,32 @@ fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(),
         .into_par_iter()
         .zip(portion.comms.clone())
         .map(|(rows, c)| {
-            let mut micros = vec![0.0; if rows.is_empty() { 0 } else { comms[c].members.len() * grid.len() }];
+            let mut micros = vec![
+                0.0;
+                if rows.is_empty() {
+                    0
+                } else {
+                    comms[c].members.len() * grid.len()
+                }
+            ];
             for r in &rows {
-                micros[r.member as usize * grid.len() + grid.stretch((r.dumped as f64 - interval / 2.0) as i64)] += r.micros;
+                micros[r.member as usize * grid.len()
+                    + grid.stretch((r.dumped as f64 - interval / 2.0) as i64)] += r.micros;
             }
-            (point_to_point::pairs(&comms[c], &rows, grid, interval, &direction), micros)
+            (
+                point_to_point::pairs(&comms[c], &rows, grid, interval, &direction),
+                micros,
+            )
         })
         .collect();
     for (c, (pairs, micros)) in portion.comms.clone().zip(parts) {
         if m.p2p_micros[c].is_empty() {
             m.p2p_micros[c] = micros;
         } else {
-            m.p2p_micros[c].iter_mut().zip(micros).for_each(|(a, b)| *a += b);
+            m.p2p_micros[c]
+                .iter_mut()
+                .zip(micros)
+                .for_each(|(a, b)| *a += b);
         }
         for (key, facts) in pairs {
             m.pairs[c].entry(key).or_default().merge(facts);
@@ -180,9 +204,17 @@ fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(),
 }
 
 /// Records dropped per communicator, where its dumps say.
-fn dropped(dataset: &Dataset, census: &Census, topology: &Topology) -> Result<Vec<Option<u64>>, Error> {
+fn dropped(
+    dataset: &Dataset,
+    census: &Census,
+    topology: &Topology,
+) -> Result<Vec<Option<u64>>, Error> {
     let mut out = vec![None; topology.comms.len()];
-    let files: Vec<_> = dataset.table(Table::DumpStats).par_iter().map(|p| scan::dropped(p)).collect::<Result<_, _>>()?;
+    let files: Vec<_> = dataset
+        .table(Table::DumpStats)
+        .par_iter()
+        .map(|p| scan::dropped(p))
+        .collect::<Result<_, _>>()?;
     for (key, n) in files.into_iter().flatten() {
         // A rank of which only statistics are left has no records, hence no place.
         if let Some(e) = census.endpoints.get(&key) {

@@ -47,7 +47,11 @@ pub(crate) struct Measured {
 impl Measured {
     /// The name of a function.
     pub(crate) fn function(&self, f: u32) -> &str {
-        self.census.functions.items().get(f as usize).map_or("", String::as_str)
+        self.census
+            .functions
+            .items()
+            .get(f as usize)
+            .map_or("", String::as_str)
     }
 
     /// How a function's numbers are to be read in a communicator.
@@ -57,6 +61,11 @@ impl Measured {
 
     /// Kernel time of all records, µs.
     pub(crate) fn total_micros(&self) -> f64 {
-        self.census.cells.iter().filter(|(k, _)| k.timing == self.timing).map(|(_, s)| s.micros).sum()
+        self.census
+            .cells
+            .iter()
+            .filter(|(k, _)| k.timing == self.timing)
+            .map(|(_, s)| s.micros)
+            .sum()
     }
 }

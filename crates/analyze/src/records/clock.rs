@@ -15,7 +15,11 @@ const AGREE_INTERVALS: f64 = 2.0;
 
 /// For each process, how much its host's clock is ahead of the mean of all, µs; 0 where nothing can be said.
 pub(crate) fn offsets(topology: &Topology, seen: &[(i64, i64)], interval: f64) -> Vec<f64> {
-    let hosts: BTreeMap<&str, usize> = topology.processes.iter().map(|p| (p.host.as_str(), 0)).collect();
+    let hosts: BTreeMap<&str, usize> = topology
+        .processes
+        .iter()
+        .map(|p| (p.host.as_str(), 0))
+        .collect();
     let hosts: BTreeMap<&str, usize> = hosts.into_keys().zip(0..).collect();
     let host = |process: usize| hosts[topology.processes[process].host.as_str()];
     // Per communicator: host, first and last stamp of each rank, relative to the communicator's first rank.
@@ -28,7 +32,13 @@ pub(crate) fn offsets(topology: &Topology, seen: &[(i64, i64)], interval: f64) -
             let all: Vec<_> = c
                 .members
                 .iter()
-                .map(|x| (host(x.1.0 as usize), relative(seen[x.2 as usize].0, origin), relative(seen[x.2 as usize].1, end)))
+                .map(|x| {
+                    (
+                        host(x.1.0 as usize),
+                        relative(seen[x.2 as usize].0, origin),
+                        relative(seen[x.2 as usize].1, end),
+                    )
+                })
                 .filter(|(_, first, last)| (first - last).abs() <= AGREE_INTERVALS * interval)
                 .collect();
             (all.iter().any(|x| x.0 != all[0].0)).then_some(all)
@@ -39,7 +49,8 @@ pub(crate) fn offsets(topology: &Topology, seen: &[(i64, i64)], interval: f64) -
         let mut sums = vec![(0.0, 0.0); hosts.len()];
         for members in &comms {
             let middle = |x: &(usize, f64, f64)| f64::midpoint(x.1, x.2);
-            let common = members.iter().map(|x| middle(x) - offset[x.0]).sum::<f64>() / members.len() as f64;
+            let common =
+                members.iter().map(|x| middle(x) - offset[x.0]).sum::<f64>() / members.len() as f64;
             for x in members {
                 sums[x.0] = (sums[x.0].0 + middle(x) - common, sums[x.0].1 + 1.0);
             }
@@ -50,5 +61,7 @@ pub(crate) fn offsets(topology: &Topology, seen: &[(i64, i64)], interval: f64) -
         let mean = offset.iter().sum::<f64>() / offset.len().max(1) as f64;
         offset.iter_mut().for_each(|o| *o -= mean);
     }
-    (0..topology.processes.len()).map(|p| offset[host(p)]).collect()
+    (0..topology.processes.len())
+        .map(|p| offset[host(p)])
+        .collect()
 }
