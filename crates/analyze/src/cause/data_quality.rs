@@ -280,7 +280,8 @@ fn too_little(m: &Measured) -> Option<Finding> {
     (most < LEAST_COLLECTIVES && !traced).then(|| {
         finding(
             FindingKind::TooLittleData,
-            Severity::Info,
+            // Nothing at all: whoever waits for a verdict must not take silence for health.
+            if m.census.timings.is_empty() { Severity::Warning } else { Severity::Info },
             "",
             format!("Too little data to look for causes: the best recorded communicator has {most} collectives with a record of every rank, and {LEAST_COLLECTIVES} are needed."),
             "Let the job run longer with the Inspector on, and collect the files of all ranks.",

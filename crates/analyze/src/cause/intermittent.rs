@@ -211,13 +211,13 @@ fn poisson_tail(k: f64, mean: f64) -> f64 {
 mod tests {
     use super::poisson_tail;
 
-    /// scipy.stats.poisson.sf(k - 1, mean), scipy 1.14.
+    /// Sums of the terms from the k-th on, in Python with math.lgamma.
     #[test]
-    fn tails_are_those_of_scipy() {
+    fn tails_are_the_sums_of_their_terms() {
         for (k, mean, expected) in [
             (1.0, 1.0, 0.632_120_558_828_557_7),
             (5.0, 1.4, 0.014_253_309_1),
-            (14.0, 1.4, 5.116_7e-10),
+            (14.0, 1.4, 3.464_525_057e-10),
             (0.0, 3.0, 1.0),
         ] {
             let got = poisson_tail(k, mean);

@@ -131,7 +131,7 @@ mod tests {
         }
         series[30] = None;
         let w = standout(&series, Noise { point: 1.0 }).expect("a window");
-        assert_eq!((w.start, w.end, w.whole), (20, 39, false));
+        assert_eq!((w.start, w.end, w.whole), (20, 40, false));
         assert!((w.mean - 10.0).abs() < 0.2);
     }
 
