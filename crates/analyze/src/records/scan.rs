@@ -212,7 +212,7 @@ impl Decoder<'_> {
         let own = |c: &str| format!("{}_{c}", self.prefix);
         let rows = self.columns.num_rows();
         self.endpoints(&mut names.endpoints, &mut out.endpoint)?;
-        names.named |= !self.texts("comm_name")?.values.is_empty();
+        names.named |= self.texts("comm_name")?.keys.iter().any(|&k| k >= 0);
         let function = self.texts(self.prefix)?;
         let timing = self.texts(&own("timing_source"))?;
         let (version, revision) = (
