@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lateness::Series;
-use crate::collective::trace::Transfer;
+use crate::collective::transfer::Transfer;
 use crate::measured::Measured;
 use crate::statistics::robust;
 

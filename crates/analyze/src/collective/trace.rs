@@ -10,32 +10,16 @@
 
 use std::collections::BTreeMap;
 
+use super::chunk::{CHUNK, Moment};
 use super::gather::Row;
+use super::lateness::{MAX_EVENTS, lateness, lateness_of_medians};
 use super::matching::{self, Collective};
+use super::transfer::{Transfer, transfer, transfer_of_quickest};
 use crate::communicator::Comm;
 use crate::records::grid::TimeGrid;
-use crate::statistics::robust;
-
-/// Collectives of one function and size whose median is taken: long enough that one pause (or two) can't move it, short
-/// enough that a fault that lasts for a tenth of a short run fills several.
-const CHUNK: usize = 8;
-
-/// Records a rank needs in a long chunk for its median to count.
-const LONG_CHUNK_RECORDS: usize = 5;
-
-/// In a long chunk, the transfer is this quantile of the times of the rank that waits least.
-const QUICK: f64 = 0.2;
 
 /// The first collectives of a function pay for connections and buffers.
 const WARM_UP: i64 = 3;
-
-/// An event sticks out of the chunk's median by this many interquartile ranges of the ordinary lateness. For the exponential
-/// jitter of kernel launches that is a chance of about e⁻¹¹.
-const EVENT_IQRS: f64 = 10.0;
-
-/// Events kept one by one in a communicator; sums go on beyond.
-const MAX_EVENTS: usize = 1 << 16;
-
 /// Sums of one member over one stretch of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Bin {
@@ -54,39 +38,6 @@ pub(crate) struct Bin {
     /// Events.
     pub(crate) events: f64,
 }
-
-/// Transfer times of one function and size over one stretch.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Transfer {
-    /// Sum of chunk medians, µs.
-    pub(crate) micros: f64,
-    /// Operations in the sum.
-    pub(crate) operations: f64,
-    /// Chunks in the sum.
-    pub(crate) chunks: f64,
-}
-
-impl Transfer {
-    /// Adds an operation whose chunk of `length` has this median.
-    pub(crate) fn add(&mut self, median: f64, length: usize) {
-        self.micros += median;
-        self.operations += 1.0;
-        self.chunks += 1.0 / length as f64;
-    }
-
-    /// Adds the sums of another stretch or part.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.micros += other.micros;
-        self.operations += other.operations;
-        self.chunks += other.chunks;
-    }
-
-    /// Mean of the medians, µs.
-    pub(crate) fn mean(&self) -> Option<f64> {
-        (self.operations > 0.0).then(|| self.micros / self.operations)
-    }
-}
-
 /// One communicator over time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace {
@@ -214,13 +165,6 @@ pub(crate) fn trace(
     }
     t
 }
-
-/// A collective at its stretch of time.
-struct Moment {
-    stretch: usize,
-    rows: Vec<Row>,
-}
-
 fn note_worst(worst: &mut Option<(f64, Vec<Row>)>, c: &Collective<'_>, complete: bool) {
     if !complete || c.rows.len() < 2 {
         return;
@@ -238,185 +182,6 @@ fn note_worst(worst: &mut Option<(f64, Vec<Row>)>, c: &Collective<'_>, complete:
         *worst = Some((gap, c.rows.to_vec()));
     }
 }
-
-/// Lateness of each record against the other ranks of its collective.
-fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
-    let mut by_member: Vec<Vec<(usize, f64)>> = vec![Vec::new(); members];
-    for m in moments {
-        let mut sorted: Vec<(f64, u32)> = m.rows.iter().map(|r| (r.micros, r.member)).collect();
-        sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let times: Vec<f64> = sorted.iter().map(|s| s.0).collect();
-        let Some(others) = robust::medians_of_others(&times) else {
-            continue;
-        };
-        for ((micros, member), other) in sorted.into_iter().zip(others) {
-            by_member[member as usize].push((m.stretch, other - micros));
-        }
-    }
-    let mut residuals: Vec<(usize, usize, f64)> = Vec::new();
-    for (member, late) in by_member.iter().enumerate() {
-        for chunk in chunks(late, CHUNK) {
-            let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
-            let Some(median) = robust::median(&mut values) else {
-                continue;
-            };
-            for &(stretch, late) in chunk {
-                let bin = &mut t.bins[member * t.stretches + stretch];
-                bin.lateness += median;
-                bin.operations += 1.0;
-                bin.chunks += 1.0 / chunk.len() as f64;
-                residuals.push((member, stretch, late - median));
-            }
-        }
-    }
-    note_events(t, &residuals);
-}
-
-/// Counts what sticks out of the chunk medians.
-fn note_events(t: &mut Trace, residuals: &[(usize, usize, f64)]) {
-    let mut values: Vec<f64> = residuals.iter().map(|r| r.2).collect();
-    let iqr = robust::quantile(&mut values, 0.75).unwrap_or(0.0)
-        - robust::quantile(&mut values, 0.25).unwrap_or(0.0);
-    let limit = (EVENT_IQRS * iqr).max(1.0);
-    for &(member, stretch, excess) in residuals.iter().filter(|r| r.2 > limit) {
-        let bin = &mut t.bins[member * t.stretches + stretch];
-        bin.event_micros += excess;
-        bin.events += 1.0;
-        if t.events.len() < MAX_EVENTS {
-            t.events.push((
-                u32::try_from(member).unwrap_or(u32::MAX),
-                u32::try_from(stretch).unwrap_or(u32::MAX),
-                excess,
-            ));
-        }
-    }
-}
-
-/// Transfer times: the shortest time of each collective that every rank recorded.
-fn transfer(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
-    let whole: Vec<(usize, f64)> = moments
-        .iter()
-        .filter(|m| m.rows.len() == comm.n_ranks as usize)
-        .map(|m| (m.stretch, Collective { rows: &m.rows }.shortest()))
-        .collect();
-    let stretches = t.stretches;
-    let transfer = t
-        .transfer
-        .entry(cell)
-        .or_insert_with(|| vec![Transfer::default(); stretches]);
-    for chunk in chunks(&whole, CHUNK) {
-        let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
-        let Some(median) = robust::median(&mut values) else {
-            continue;
-        };
-        for &(stretch, _) in chunk {
-            transfer[stretch].add(median, chunk.len());
-        }
-    }
-}
-
-/// Chunks so long that the average rank has several times the records that its median needs.
-fn long_chunks(
-    moments: &[Moment],
-    members: usize,
-    records: usize,
-) -> std::slice::Chunks<'_, Moment> {
-    let per_member = (records as f64 / members as f64).max(1.0);
-    let pieces = (per_member / (4 * LONG_CHUNK_RECORDS) as f64)
-        .floor()
-        .max(1.0);
-    moments.chunks(((moments.len() as f64 / pieces).ceil() as usize).max(1))
-}
-
-/// The times of each member in a long chunk.
-fn times_by_member(chunk: &[Moment], members: usize) -> Vec<Vec<f64>> {
-    let mut times: Vec<Vec<f64>> = vec![Vec::new(); members];
-    for r in chunk.iter().flat_map(|m| &m.rows) {
-        times[r.member as usize].push(r.micros);
-    }
-    times
-}
-
-/// Lateness where hardly two ranks of a collective were recorded: of each rank's median time in a long chunk.
-fn lateness_of_medians(t: &mut Trace, members: usize, moments: &[Moment], records: usize) {
-    for chunk in long_chunks(moments, members, records) {
-        let mut times = times_by_member(chunk, members);
-        let mut medians: Vec<(f64, usize)> = times
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, v)| v.len() >= LONG_CHUNK_RECORDS)
-            .filter_map(|(m, v)| robust::median(v).map(|x| (x, m)))
-            .collect();
-        medians.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let sorted: Vec<f64> = medians.iter().map(|m| m.0).collect();
-        let Some(others) = robust::medians_of_others(&sorted) else {
-            continue;
-        };
-        let mut lateness = vec![None; members];
-        for (&(own, member), other) in medians.iter().zip(others) {
-            lateness[member] = Some(other - own);
-        }
-        for (m, r) in chunk
-            .iter()
-            .flat_map(|m| m.rows.iter().map(move |r| (m, r)))
-        {
-            if let Some(late) = lateness[r.member as usize] {
-                let bin = &mut t.bins[r.member as usize * t.stretches + m.stretch];
-                bin.lateness += late;
-                bin.operations += 1.0;
-                bin.chunks += 1.0 / times[r.member as usize].len() as f64;
-            }
-        }
-    }
-}
-
-/// Transfer times where hardly a collective has all ranks: the rank that waits least comes closest to the transfer itself, in
-/// its quickest collectives. All ranks must be in the chunk to know that it is the one.
-fn transfer_of_quickest(
-    t: &mut Trace,
-    comm: &Comm,
-    cell: (u32, u64),
-    moments: &[Moment],
-    records: usize,
-) {
-    let stretches = t.stretches;
-    for chunk in long_chunks(moments, comm.members.len(), records) {
-        let mut times = times_by_member(chunk, comm.members.len());
-        if times.len() != comm.n_ranks as usize
-            || times.iter().any(|v| v.len() < LONG_CHUNK_RECORDS)
-        {
-            continue;
-        }
-        let Some(quickest) = times
-            .iter_mut()
-            .filter_map(|v| robust::quantile(v, QUICK))
-            .min_by(f64::total_cmp)
-        else {
-            continue;
-        };
-        let transfer = t
-            .transfer
-            .entry(cell)
-            .or_insert_with(|| vec![Transfer::default(); stretches]);
-        for m in chunk {
-            transfer[m.stretch].add(quickest, chunk.len());
-        }
-    }
-}
-
-/// Pieces of about `length`; a short rest joins the piece before it.
-fn chunks<T>(values: &[T], length: usize) -> impl Iterator<Item = &[T]> {
-    let pieces = (values.len() / length).max(1);
-    (0..pieces).filter_map(move |k| {
-        let end = if k + 1 == pieces {
-            values.len()
-        } else {
-            (k + 1) * length
-        };
-        values.get(k * length..end).filter(|c| !c.is_empty())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::collective::gather::Row;
-use crate::collective::trace::Transfer;
+use crate::collective::transfer::Transfer;
 use crate::communicator::Comm;
 use crate::records::grid::TimeGrid;
 use crate::statistics::{Sample, robust};
