@@ -31,7 +31,7 @@ KINDS = {
     "slow GPU": (COMPUTING, ANY, lambda x, rank, host: [{"kind": "slow-gpu", "rank": rank, "factor": x}]),
     "slow GPU for a quarter of the run": (COMPUTING, ANY, lambda x, rank, host: [{"kind": "slow-gpu", "rank": rank, "factor": x, "from": 0.4, "to": 0.65}]),
     "GPU that throttles gradually": ([1.02, 1.04, 1.08, 1.15, 1.3, 1.6], ANY, lambda x, rank, host: [{"kind": "throttling", "rank": rank, "factor": x, "from": 0.2}]),
-    "rank that pauses in a tenth of its steps": ([1, 3, 10, 20, 40, 80], ANY, lambda x, rank, host: [{"kind": "pauses", "rank": rank, "chance": 0.1, "delay_us": 1000.0 * x}]),
+    "rank that pauses in a quarter of its steps": ([1, 3, 10, 20, 40, 80], ANY, lambda x, rank, host: [{"kind": "pauses", "rank": rank, "chance": 0.25, "delay_us": 1000.0 * x}]),
     "slow host": (COMPUTING, ["tp8-dp4", "tp4-dp4", "fsdp16", "hsdp4x8", "ddp16", "ddp64", "ep8", "tp4-fsdp"],
                   lambda x, rank, host: [{"kind": "slow-host", "host": host, "factor": x}]),
     "slow network card": (BANDWIDTH, CARDS, lambda x, rank, host: [{"kind": "slow-nic", "rank": rank, "factor": x}]),

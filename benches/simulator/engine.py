@@ -134,9 +134,9 @@ class Engine:
     def _all_to_all(self, comm, here):
         _, _, size, stream = here[0][1]
         n, starts = len(comm.ranks), [(r, self.ranks[r].start(stream)) for r, _ in here]
-        # One group of Sends and Recvs: NCCL times it as a whole on each rank. Every card carries the part of all of its peers.
+        # One group of Sends and Recvs: NCCL times it as a whole on each rank.
         last = max(s for _, s in starts)
-        end = last + self.timing.transfer(comm, "Send", size * (n - 1) / max(comm.per_host, 1), self.ranks[here[0][0]].step)
+        end = last + self.timing.all_to_all(comm, size, self.ranks[here[0][0]].step)
         for r, start in starts:
             self.ranks[r].streams[stream] = end
             for peer in range(n):

@@ -80,9 +80,17 @@ class Timing:
         """Time of the transfer itself, µs, from the last arrival on."""
         n = 2 if pair else len(comm.ranks)
         moved = total_bytes(function, n, size) * bus_factor(function, n)
+        return self._noisy(comm, n, moved / self.bandwidth(comm, pair, step) / 1e3)
+
+    def all_to_all(self, comm, size, step):
+        """Time of an exchange of `size` bytes between any two, µs: each rank's own card carries what leaves the host."""
+        n, near = len(comm.ranks), comm.per_host
+        nvlink = min(self.nvlink[r] * self.faults.nvlink(r, step) for r in comm.ranks)
+        card = min(self.nic[r] * self.faults.nic(r, step) for r in comm.ranks)
+        return self._noisy(comm, n, max(size * (near - 1) / nvlink, size * (n - near) / card) / 1e3)
+
+    def _noisy(self, comm, n, micros):
         latency = (18 + 7 * math.log2(n)) if comm.network else (7 + 3 * math.log2(n))
-        micros = (latency + moved / self.bandwidth(comm, pair, step) / 1e3) * self.transfer_noise()
         comm.calls += 1
-        if comm.calls <= 2:
-            micros += self.random.uniform(5e3, 4e4)  # connections, buffers
-        return micros
+        warm_up = self.random.uniform(5e3, 4e4) if comm.calls <= 2 else 0.0  # connections, buffers
+        return (latency + micros) * self.transfer_noise() + warm_up
