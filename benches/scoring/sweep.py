@@ -76,6 +76,8 @@ def faulty():
                     # The same jobs at every strength, so that nothing but the strength changes along a curve.
                     draw = random.Random(f"{kind}/{noise}/{k}")
                     scenario = circumstances(draw, layout)
+                    if kind.startswith("congestion"):
+                        scenario["layer_us"] *= 4  # so that the window is long against what clocks are off by
                     per_host = scenario.get("gpus_per_node", 8)
                     size = scenario["nodes"] * per_host
                     rank = draw.randrange(size)
