@@ -13,6 +13,7 @@ class Line:
         self.found = sum(v.found for v in judged)
         self.open = sum(not v.resolvable for v in judged)
         self.invented = sum(len(v.invented) for v in judged)
+        self.with_note = sum(bool(v.noted) for v in judged)
         self.with_invention = sum(bool(v.invented) for v in judged)
 
     @property
@@ -55,14 +56,14 @@ def table(results):
         found = [f"{l.found} of {l.resolvable}" if l and l.resolvable else "–" for l in both]
         present = [l for l in both if l]
         out.append(f"| {kind} | {strength(kind, level)} | {found[0]} | {found[1]} | {sum(l.with_invention for l in present)} of {sum(l.jobs for l in present)} |")
-    out += ["", "| healthy jobs | noise | jobs | with a false alarm | false alarms |", "|---|---|---|---|---|"]
+    out += ["", "| healthy jobs | noise | jobs | with a false alarm | false alarms | with a false remark |", "|---|---|---|---|---|---|"]
     healthy = {}
     for r in results:
         if r.case.kind in ("healthy", CHECKPOINT):
             healthy.setdefault((r.case.kind if r.case.kind == CHECKPOINT else r.case.strength, r.case.noise), []).append(r)
     for (sort, noise), group in sorted(healthy.items()):
         l = Line(group)
-        out.append(f"| {sort} | {noise} | {l.jobs} | {l.with_invention} | {l.invented} |")
+        out.append(f"| {sort} | {noise} | {l.jobs} | {l.with_invention} | {l.invented} | {l.with_note} |")
     return "\n".join(out)
 
 
@@ -72,7 +73,7 @@ def write(results, folder):
     healthy = Line([r for r in results if r.case.kind == "healthy"])
     every = Line([r for r in results if r.case.kind in KINDS])
     text = PAGE.format(
-        jobs=len(results), records=sum(r.records for r in results) // 1000, healthy=healthy.jobs, healthy_false=healthy.with_invention,
+        jobs=len(results), records=sum(r.records for r in results) // 1000, healthy=healthy.jobs, healthy_false=healthy.with_invention, healthy_noted=healthy.with_note,
         faulty=every.jobs, faulty_false=every.with_invention, open=every.open, table=table(results))
     (folder / "accuracy.md").write_text(text)
     (folder / "accuracy.svg").write_text(chart.draw(done))
@@ -80,7 +81,7 @@ def write(results, folder):
 
 PAGE = """# How often it is right
 
-Measured on {jobs} simulated jobs with {records} thousand records, of 8 to 128 ranks. Of {healthy} healthy jobs {healthy_false} raised a warning. Of {faulty} jobs with a
+Measured on {jobs} simulated jobs with {records} thousand records, of 8 to 128 ranks. Of {healthy} healthy jobs {healthy_false} raised a warning, and {healthy_noted} got a remark of severity info about their speed. Of {faulty} jobs with a
 fault {faulty_false} raised a warning about something else as well or instead. Repeat it:
 
     cargo build --release
@@ -97,10 +98,11 @@ clocks off by up to 0.3 s, lost records, ranks without a file, sampled dumps, co
 
 ## Rules
 
-- **Found**: a finding of the right kind and scope names the right rank or host. A late rank or host must be named alone. For a slow link the data often leaves several candidates:
+- **Found**: a finding of the right kind and scope names the right rank or host, at any severity. A late rank or host must be named alone. For a slow link the data often leaves several candidates:
   then the finding must hold the right one, say that it is one of them (`candidates_only`), and name no more than sit in every slow communicator or pair that has a fast sibling to be
-  compared with. A window, where one is given, must overlap the fault's; for congestion by half of their union.
+  compared with. A window, where one is given, must overlap the fault's; for congestion shared part and union must be as 1 to 2 or better.
 - **False alarm**: any other finding about speed of severity warning or critical. The victims of a fault count as false alarms.
+- **False remark**: the same of severity info.
 - **Not resolvable in principle**, and so not counted as missed; silence and naming the cause are both right there, anything else is a false alarm ({open} jobs):
   - a slow link where every communicator of its shape contains it, the whole run: a network card or a host's network in a job with one communicator over everything,
     a host's network where every data-parallel communicator spans all hosts. There is no fast one to compare with;

@@ -23,6 +23,7 @@ class Verdict:
     open_found: int = 0  # found though the records needn't tell
     missed: list = field(default_factory=list)
     invented: list = field(default_factory=list)
+    noted: list = field(default_factory=list)  # wrong too, but of severity info
 
 
 def key(subject):
@@ -71,5 +72,7 @@ def judge(truth, report):
                 verdict.found += 1
         elif hit is not None:
             verdict.open_found += 1
-    verdict.invented = [f for i, f in enumerate(performance) if i not in used and f["severity"] in LOUD]
+    other = [f for i, f in enumerate(performance) if i not in used]
+    verdict.invented = [f for f in other if f["severity"] in LOUD]
+    verdict.noted = [f for f in other if f["severity"] not in LOUD]
     return verdict
