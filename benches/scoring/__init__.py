@@ -1,0 +1,1 @@
+"""How often the program names the right cause, measured on simulated jobs."""
