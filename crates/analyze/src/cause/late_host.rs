@@ -157,6 +157,54 @@ pub(crate) fn late_hosts(
     out
 }
 
+/// Takes the ranks of hosts most of whose ranks are late alike out of the late ranks: each such host is one cause.
+pub(crate) fn gather_ranks(m: &Measured, late: &mut Vec<LateRank>) -> Vec<LateHost> {
+    let mut by_host: BTreeMap<String, Vec<LateRank>> = BTreeMap::new();
+    for l in late.iter() {
+        by_host
+            .entry(m.topology.processes[l.process].host.clone())
+            .or_default()
+            .push(l.clone());
+    }
+    let mut out = Vec::new();
+    for (host, ranks) in by_host {
+        let on_host = m
+            .topology
+            .processes
+            .iter()
+            .filter(|p| p.host == host)
+            .count();
+        let most = ranks.iter().map(|l| l.micros_late).fold(0.0, f64::max);
+        let alike: Vec<&LateRank> = ranks
+            .iter()
+            .filter(|l| l.micros_late >= 0.5 * most)
+            .collect();
+        let Some(first) = alike.first() else { continue };
+        let overlapping = alike.iter().all(|l| {
+            l.standout.start < first.standout.end && first.standout.start < l.standout.end
+        });
+        if alike.len() < 2 || (alike.len() as f64) < MOST * on_host as f64 || !overlapping {
+            continue;
+        }
+        // Ranks of one host in one communicator are late together: those abroad wait once.
+        let comms: BTreeSet<usize> = alike.iter().flat_map(|l| l.comms.iter().copied()).collect();
+        let time_lost = alike.iter().map(|l| l.time_lost).fold(0.0, f64::max);
+        let micros_late =
+            robust::median(&mut alike.iter().map(|l| l.micros_late).collect::<Vec<_>>())
+                .unwrap_or(most);
+        out.push(LateHost {
+            host: host.clone(),
+            standout: first.standout,
+            micros_late,
+            time_lost,
+            ranks: (on_host, alike.len()),
+            comms,
+        });
+        late.retain(|l| m.topology.processes[l.process].host != host);
+    }
+    out
+}
+
 /// Hosts of a family whose lateness stands out from its noise and from what other hosts show.
 fn outstanding<'a>(
     m: &Measured,

@@ -1,8 +1,10 @@
 //! Ranks that arrive late all the time, or for a part of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::lateness::{self, Delay, Own, Quantity, Series};
+use crate::collective::trace::Bin;
 use crate::measured::Measured;
 use crate::statistics::robust;
 use crate::statistics::window::{self, Standout};
@@ -26,6 +28,12 @@ const OWN: f64 = 0.5;
 
 /// Up to this part of a culprit's lateness may rub off on its peers where records lack.
 const SHADOW: f64 = 0.25;
+
+/// Fewer operations in a window are an episode.
+const LEAST_OPERATIONS: f64 = 24.0;
+
+/// A rank must be late in so many stretches of time: one pause, the chunk that it fills and the smoothing cover fewer.
+const LEAST_STRETCHES: usize = 6;
 
 /// Fewer ranks than this have nothing usual.
 const LEAST_RANKS: usize = 4;
@@ -195,7 +203,9 @@ pub(crate) fn late_ranks(
             .map(|(b, (all, own))| (all.unwrap_or(0.0) - own.unwrap_or(0.0)) * b.operations)
             .sum();
         let passed_on = delay.beyond_fellows(m, o, window.clone()) - shared >= PASSED_ON * late;
-        if local_share < LOCAL_SHARE || operations <= 0.0 || passed_on {
+        let enough = operations >= LEAST_OPERATIONS
+            && persists(trace.member(o.member), &window, standout.mean);
+        if local_share < LOCAL_SHARE || !enough || passed_on {
             continue;
         }
         let found = LateRank {
@@ -234,6 +244,17 @@ pub(crate) fn late_ranks(
             .then(a.process.cmp(&b.process))
     });
     out
+}
+
+/// Whether a rank is late in most of a window's stretches, and in so many that it wasn't one pause: where communication
+/// overlaps with computing, a pause delays all operations of a step, which can be most of a chunk.
+fn persists(bins: &[Bin], window: &Range<usize>, level: f64) -> bool {
+    let seen = |bins: &[Bin]| bins.iter().filter(|b| b.operations > 0.0).count();
+    let late = bins[window.clone()]
+        .iter()
+        .filter(|b| b.operations > 0.0 && b.lateness / b.operations >= 0.5 * level)
+        .count();
+    late >= LEAST_STRETCHES.min(2 * seen(bins) / 5) && 5 * late >= 3 * seen(&bins[window.clone()])
 }
 
 /// Drops ranks that are a fraction as late as another of their communicator, where most collectives lack ranks: there a rank is

@@ -65,6 +65,8 @@ fn width(m: &Measured) -> f64 {
 pub(crate) enum Quantity {
     /// Lateness, µs an operation.
     Lateness,
+    /// Lateness without smoothing over chunks, µs an operation.
+    RawLateness,
     /// Events, µs in all.
     Events,
 }
@@ -79,6 +81,10 @@ fn smooth(bins: &[Bin], quantity: Quantity, radius: usize) -> Series {
             match quantity {
                 Quantity::Lateness => Some(
                     near.iter().map(|b| b.lateness).sum::<f64>()
+                        / near.iter().map(|b| b.operations).sum::<f64>(),
+                ),
+                Quantity::RawLateness => Some(
+                    near.iter().map(|b| b.raw_lateness).sum::<f64>()
                         / near.iter().map(|b| b.operations).sum::<f64>(),
                 ),
                 Quantity::Events => Some(near.iter().map(|b| b.event_micros).sum()),

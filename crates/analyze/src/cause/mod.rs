@@ -20,9 +20,9 @@ use std::collections::BTreeSet;
 
 use nccl_report_ingest::Inputs;
 
-use crate::facts::{CollectiveTimeline, Finding, HeatMap, TimeBudget};
+use crate::facts::{CollectiveTimeline, Finding, HeatMap, Scope, TimeBudget};
 use crate::measured::Measured;
-use lateness::Delay;
+use lateness::{Delay, Quantity};
 
 /// What was found.
 pub(crate) struct Causes {
@@ -55,8 +55,21 @@ pub(crate) fn find(m: &mut Measured, inputs: &Inputs) -> Causes {
         })
         .collect();
     let delay = Delay::of(m, &slow);
-    let late = late_rank::late_ranks(m, &owns, &spanning, &delay);
-    let late_processes: BTreeSet<usize> = late.iter().map(|l| l.process).collect();
+    let mut late = late_rank::late_ranks(m, &owns, &spanning, &delay);
+    let mut hosts = late_host::gather_ranks(m, &mut late);
+    // Late all the time, on a late host, or delayed by a slow link: what they do now and then is explained.
+    let mut late_processes: BTreeSet<usize> = late.iter().map(|l| l.process).collect();
+    late_processes.extend(
+        (0..m.topology.processes.len())
+            .filter(|&p| hosts.iter().any(|h| h.host == m.topology.processes[p].host)),
+    );
+    late_processes.extend(
+        links
+            .iter()
+            .filter(|l| l.scope != Scope::Fabric)
+            .flat_map(|l| &l.units)
+            .flat_map(|&u| units[u].processes.iter().copied()),
+    );
     let intermittent = intermittent::intermittents(m, &places, &spanning, &late_processes, &delay);
     let mut explained = late_host::hosts_of(m, &late);
     explained.extend(
@@ -74,7 +87,9 @@ pub(crate) fn find(m: &mut Measured, inputs: &Inputs) -> Causes {
             );
         }
     }
-    let hosts = late_host::late_hosts(m, &owns, &spanning, &explained, &late);
+    explained.extend(hosts.iter().map(|h| h.host.clone()));
+    let raw = lateness::separate(m, &places, Quantity::RawLateness);
+    hosts.extend(late_host::late_hosts(m, &raw, &spanning, &explained, &late));
     let budget = budget::budget(m, &units, &links);
 
     let mut findings: Vec<(Finding, Option<(usize, usize)>)> = Vec::new();

@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::measured::Measured;
 use crate::statistics::robust;
 
-/// A stage computes this much longer than the others before it is worth telling. It is information, never an accusation.
-const IMBALANCE: f64 = 0.05;
+/// Whoever sends to a slow stage waits until it is ready to receive. The waits of one replica's senders are worth telling from
+/// this share of the run on.
+const SHARE_OF_RUN: f64 = 0.01;
 
-/// With less of the collectives recorded, communication time doesn't tell computing time.
-const COMPLETE: f64 = 0.9;
+/// Senders to the slow stage wait so many times as long as those to any other: at a pipeline of equal stages, none waits.
+const ABOVE_OTHERS: f64 = 3.0;
+
+/// The longest sends are left out of the mean: pauses and the first microbatch are not the stage's doing.
+const KEPT: f64 = 0.9;
 
 /// The stage of each process: (family of the pipeline's communicators, place in the chain).
 ///
@@ -40,74 +44,95 @@ pub(crate) struct Imbalance {
     pub(crate) stage: u32,
     /// Its processes.
     pub(crate) processes: Vec<usize>,
-    /// Its computing time relative to the median of the others, e.g. 0.2 for 20 % more.
-    pub(crate) excess: f64,
-    /// Time in collectives and Send/Recv of a process, median over the stage and over the other stages, µs.
-    pub(crate) communication: (f64, f64),
+    /// How long a Send to it waits for it, mean, µs.
+    pub(crate) wait_of_a_send: f64,
+    /// How long a Send to the stage that is second in this waits, mean, µs.
+    pub(crate) elsewhere: f64,
+    /// Waiting of all senders to it, µs.
+    pub(crate) time_lost: f64,
     /// Communicators of the pipeline.
     pub(crate) comms: BTreeSet<usize>,
 }
 
-/// The stage that computes longest, if by much: whoever computes longer communicates (waits) less.
-pub(crate) fn imbalance(m: &Measured) -> Option<Imbalance> {
+/// The stage that the others wait to send to, if by much.
+///
+/// Computing time can't be taken as the rest of the run: where stages meet in a message too small to be recorded, the one that
+/// ends first waits unseen. But a Send ends when its receiver is ready, and a stage that is slower than its neighbours keeps
+/// all their Sends waiting, in every replica of the pipeline; a slow rank does so in one.
+pub(crate) fn imbalance(m: &mut Measured) -> Option<Imbalance> {
     let stages = stage_of(m);
-    let (collectives, complete) = m
-        .facts
-        .iter()
-        .fold((0, 0), |a, f| (a.0 + f.collectives(), a.1 + f.complete()));
-    if stages.is_empty()
-        || m.topology.runs.len() != 1
-        || (complete as f64) < COMPLETE * collectives as f64
-    {
-        return None;
-    }
-    if m.dropped.iter().flatten().any(|&d| d > 0) {
-        return None;
-    }
+    let chains: BTreeSet<usize> = stages.values().map(|s| s.0).collect();
     let (start, end) = m.topology.span()?;
-    let wall =
-        (end.as_unix_micros() - start.as_unix_micros()) as f64 + m.dump_interval.unwrap_or(0.0);
-    let mut busy: BTreeMap<usize, f64> = BTreeMap::new();
-    for (key, sums) in m.census.cells.iter().filter(|(k, _)| k.timing == m.timing) {
-        let (comm, member) = m.topology.place[key.endpoint as usize];
-        let process = m.topology.comms[comm as usize].members[member as usize].1;
-        *busy.entry(process.0 as usize).or_default() += sums.micros;
-    }
-    let mut by_stage: BTreeMap<(usize, u32), Vec<(usize, f64)>> = BTreeMap::new();
-    for (&process, &stage) in &stages {
-        by_stage
-            .entry(stage)
-            .or_default()
-            .push((process, busy.get(&process).copied().unwrap_or(0.0)));
-    }
-    if by_stage.len() < 2 || by_stage.keys().map(|k| k.0).collect::<BTreeSet<_>>().len() != 1 {
+    let run = (end.as_unix_micros() - start.as_unix_micros()) as f64;
+    if chains.len() != 1 || m.topology.runs.len() != 1 {
         return None;
     }
-    let level: BTreeMap<(usize, u32), f64> = by_stage
-        .iter()
-        .filter_map(|(&s, v)| {
-            robust::median(&mut v.iter().map(|x| x.1).collect::<Vec<_>>()).map(|l| (s, l))
+    // Per receiving stage: of each replica and sender, the mean wait of a Send and the number of Sends.
+    let mut into: BTreeMap<u32, BTreeMap<u32, Vec<(f64, f64)>>> = BTreeMap::new();
+    let mut comms = BTreeSet::new();
+    for (c, pairs) in m
+        .pairs
+        .iter_mut()
+        .enumerate()
+        .filter(|(c, _)| chains.contains(&m.family_of[*c]))
+    {
+        for (&(source, destination, _), pair) in pairs {
+            let Some(transfer) = pair.transfer_micros() else {
+                continue;
+            };
+            let Some(&limit) = pair.sends.quantiles(&[KEPT]).first() else {
+                continue;
+            };
+            let (sum, n) = pair
+                .sends
+                .runs()
+                .iter()
+                .filter(|r| r.0 <= limit)
+                .fold((0.0, 0.0), |a, &(v, n)| {
+                    (a.0 + v * n as f64, a.1 + n as f64)
+                });
+            into.entry(destination)
+                .or_default()
+                .entry(source)
+                .or_default()
+                .push(((sum / n - transfer).max(0.0), pair.sends.count() as f64));
+            comms.insert(c);
+        }
+    }
+    // At the lower quartile over replicas, so that a slow rank in half of them isn't a slow stage.
+    let mut waits: Vec<(u32, f64, f64, f64)> = into
+        .into_iter()
+        .map(|(stage, senders)| {
+            let (mut total, mut longest, mut all) = (0.0, 0.0_f64, 0.0);
+            for replicas in senders.into_values() {
+                let wait =
+                    robust::quantile(&mut replicas.iter().map(|r| r.0).collect::<Vec<_>>(), 0.25)
+                        .unwrap_or(0.0);
+                total += wait * replicas.iter().map(|r| r.1).sum::<f64>() / replicas.len() as f64;
+                all += replicas.iter().map(|r| r.0 * r.1).sum::<f64>();
+                longest = longest.max(wait);
+            }
+            (stage, total, longest, all)
         })
         .collect();
-    let (&stage, &least) = level.iter().min_by(|a, b| a.1.total_cmp(b.1))?;
-    let mut others: Vec<f64> = level
-        .iter()
-        .filter(|(s, _)| **s != stage)
-        .map(|(_, &l)| l)
-        .collect();
-    let typical = robust::median(&mut others)?;
-    let (computing, computing_others) = (wall - least, wall - typical);
-    if computing_others <= 0.0 || computing / computing_others - 1.0 < IMBALANCE {
+    waits.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let (stage, total, wait_of_a_send, time_lost) = *waits.first()?;
+    let (second, elsewhere) = waits.get(1).map_or((0.0, 0.0), |w| (w.1, w.2));
+    if total < SHARE_OF_RUN * run || total < ABOVE_OTHERS * second {
         return None;
     }
+    let processes = stages
+        .iter()
+        .filter(|(_, s)| s.1 == stage)
+        .map(|(&p, _)| p)
+        .collect();
     Some(Imbalance {
-        stage: stage.1,
-        processes: by_stage[&stage].iter().map(|x| x.0).collect(),
-        excess: computing / computing_others - 1.0,
-        communication: (least, typical),
-        comms: (0..m.pairs.len())
-            .filter(|&c| m.family_of[c] == stage.0)
-            .collect(),
+        stage,
+        processes,
+        wait_of_a_send,
+        elsewhere,
+        time_lost,
+        comms,
     })
 }
 

@@ -153,6 +153,14 @@ fn pair_drafts(m: &Measured) -> Vec<Draft> {
                 .find(|x| x.0 == rank)
                 .map(|x| x.1.0 as usize)
         };
+        // Sends to many at once (an all-to-all) are one group to NCCL and timed together: their pairs tell nothing apart.
+        let mut partners: BTreeMap<u32, std::collections::BTreeSet<u32>> = BTreeMap::new();
+        for &(source, destination, _) in pairs.keys() {
+            partners.entry(source).or_default().insert(destination);
+        }
+        if partners.values().any(|p| p.len() > 2) {
+            continue;
+        }
         let mut by_pair: BTreeMap<(u32, u32), BTreeMap<Cell, Vec<Transfer>>> = BTreeMap::new();
         for (&(source, destination, size), facts) in pairs {
             if size as f64 >= LEAST_TRAFFIC {

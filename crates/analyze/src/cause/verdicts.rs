@@ -15,6 +15,9 @@ use crate::facts::{Finding, FindingKind, Impact, Scope, Severity, Subject};
 use crate::measured::Measured;
 use crate::units::ExecTime;
 
+/// Under so many times the noise a late rank is told, and nobody is woken for it.
+const SURE: f64 = 10.0;
+
 /// Causes that cost at least this share of the job's communication time are warnings.
 const WARNING: f64 = 0.002;
 
@@ -108,7 +111,7 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
     Finding {
         id: id_of(FindingKind::LateRank, std::slice::from_ref(&subject), ""),
         kind: FindingKind::LateRank,
-        severity: if l.local_share < LOCAL_WARNING {
+        severity: if l.local_share < LOCAL_WARNING || l.standout.z < SURE {
             Severity::Info
         } else {
             severity(&impact)
@@ -348,21 +351,20 @@ pub(crate) fn stage(m: &Measured, s: &Imbalance) -> Finding {
         severity: Severity::Info,
         confidence: 0.8,
         summary: format!(
-            "Pipeline stage {} computes about {} longer than the others and waits less for them; the split of the model over the stages is uneven, no rank is at fault.",
+            "Pipeline stage {} as a whole takes longer than its neighbours: each Send to it waits {} until it is ready, in every replica alike; the model is split unevenly, no rank is at fault.",
             s.stage,
-            words::percent(s.excess)
+            words::duration(s.wait_of_a_send),
         ),
         advice: "Move a layer (or the loss and the output embedding) from this stage to another, or accept it.".to_owned(),
         candidates_only: false,
         scope: None,
         communicators: ids(m, &s.comms),
         window: None,
-        impact: impact(m, (s.communication.1 - s.communication.0).max(0.0) * (m.topology.processes.len() - subjects.len()) as f64),
+        impact: impact(m, s.time_lost),
         evidence: evidence(vec![
             ("stage", json!(s.stage)),
-            ("computing_time_above_others", rounded(s.excess)),
-            ("communication_us_of_a_rank", rounded(s.communication.0)),
-            ("communication_us_of_a_rank_in_other_stages", rounded(s.communication.1)),
+            ("wait_of_a_send_us", rounded(s.wait_of_a_send)),
+            ("wait_of_a_send_to_the_next_slowest_stage_us", rounded(s.elsewhere)),
         ]),
         subjects,
     }

@@ -34,6 +34,7 @@ pub(super) fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
             for &(stretch, late) in chunk {
                 let bin = &mut t.bins[member * t.stretches + stretch];
                 bin.lateness += median;
+                bin.raw_lateness += late;
                 bin.operations += 1.0;
                 bin.chunks += 1.0 / chunk.len() as f64;
                 residuals.push((member, stretch, late - median));
@@ -93,6 +94,7 @@ pub(super) fn lateness_of_medians(
             if let Some(late) = lateness[r.member as usize] {
                 let bin = &mut t.bins[r.member as usize * t.stretches + m.stretch];
                 bin.lateness += late;
+                bin.raw_lateness += late;
                 bin.operations += 1.0;
                 bin.chunks += 1.0 / times[r.member as usize].len() as f64;
             }

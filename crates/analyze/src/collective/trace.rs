@@ -25,6 +25,9 @@ const WARM_UP: i64 = 3;
 pub(crate) struct Bin {
     /// Lateness (chunk medians), µs, summed over operations.
     pub(crate) lateness: f64,
+    /// Lateness as it was, µs, summed over the same operations: where a burst of operations queues behind a late one, only
+    /// the first shows the delay, which a median wouldn't.
+    pub(crate) raw_lateness: f64,
     /// Operations in the sum.
     pub(crate) operations: f64,
     /// Chunks in the sum: so many independent values are behind it.
@@ -71,6 +74,7 @@ impl Trace {
         }
         for (a, b) in self.bins.iter_mut().zip(&other.bins) {
             a.lateness += b.lateness;
+            a.raw_lateness += b.raw_lateness;
             a.operations += b.operations;
             a.chunks += b.chunks;
             a.wait += b.wait;
