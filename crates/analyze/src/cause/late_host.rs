@@ -21,6 +21,9 @@ const MOST: f64 = 0.75;
 /// rank on it stays until the next common step.
 const OUTSTANDING: f64 = 4.0;
 
+/// It also stands out so many times as far as the second of the others: one other host may be late as well.
+const ABOVE_SECOND: f64 = 2.5;
+
 /// Pauses explain a host's lateness from this part on: operations that overlap with computing see the same delay several times.
 const PAUSES: f64 = 0.2;
 
@@ -231,8 +234,19 @@ fn outstanding<'a>(
             .filter(|(k, _)| *k != i)
             .map(|(_, s)| s.map_or(0.0, |s| s.z))
             .collect();
-        if standout.z >= Z && standout.z >= OUTSTANDING * robust::median(&mut others).unwrap_or(0.0)
-        {
+        let typical = robust::median(&mut others).unwrap_or(0.0);
+        others.sort_unstable_by(|a, b| b.total_cmp(a));
+        let second = others.get(1).copied().unwrap_or(0.0);
+        let stands_out = standout.z >= OUTSTANDING * typical && standout.z >= ABOVE_SECOND * second;
+        // Where records lack, the pauses that make a host wander aren't all seen: only the whole run is evidence.
+        let (collectives, complete) = owns.iter().fold((0, 0), |a, o| {
+            (
+                a.0 + m.facts[o.comm].collectives(),
+                a.1 + m.facts[o.comm].complete(),
+            )
+        });
+        let seen = standout.whole || 5 * complete >= 4 * collectives;
+        if standout.z >= Z && stands_out && seen {
             out.push((host.clone(), owns.as_slice(), standout));
         }
     }
