@@ -12,9 +12,11 @@ use crate::collective::gather::{self, Portion};
 use crate::collective::matching;
 use crate::collective::trace::{self, Trace};
 use crate::communicator::{Topology, family};
+use crate::comparison::{CommBlocks, Examined, Kept};
 use crate::facts::Job;
 use crate::measured::Measured;
 use crate::point_to_point;
+use crate::records::algorithms;
 use crate::records::census::{self, Census};
 use crate::records::grid::TimeGrid;
 use crate::records::operation::semantics;
@@ -28,7 +30,23 @@ use crate::{Error, Options};
 /// # Errors
 /// When a file of the dataset can't be read or isn't one of ours.
 pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
-    let mut m = measure(dataset, options)?;
+    let m = measure(dataset, options, None)?;
+    conclude(dataset, options, m)
+}
+
+/// Analyses a dataset and keeps what a comparison with another needs.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn examine(dataset: &Dataset, options: &Options) -> Result<Examined, Error> {
+    let mut blocks = Vec::new();
+    let m = measure(dataset, options, Some(&mut blocks))?;
+    let kept = Kept::of(&m, blocks);
+    let algorithms = algorithms::algorithms(dataset)?;
+    Ok(kept.with(conclude(dataset, options, m)?, algorithms))
+}
+
+fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job, Error> {
     let causes = cause::find(&mut m, dataset.inputs());
     let (cube, hosts) = assemble::cube(&m)?;
     let mut slices = assemble::slices(&m, &cube, &hosts)?;
@@ -62,7 +80,8 @@ pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
     })
 }
 
-fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
+/// Measures everything; `blocks`, where wanted, gets the blocks of each communicator.
+fn measure(dataset: &Dataset, options: &Options, mut blocks: Option<&mut Vec<CommBlocks>>) -> Result<Measured, Error> {
     let spans = dataset.files().iter().filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?))).collect();
     let grid = TimeGrid::over(spans);
     let census = census::take(dataset, &grid)?;
@@ -98,8 +117,11 @@ fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
         kin,
         family_of,
     };
+    if let Some(blocks) = &mut blocks {
+        blocks.resize_with(n, CommBlocks::default);
+    }
     for portion in gather::portions(&rows[0], options.max_rows) {
-        match_collectives(dataset, &mut m, &portion)?;
+        match_collectives(dataset, &mut m, &portion, blocks.as_deref_mut().map(Vec::as_mut_slice))?;
     }
     for portion in gather::portions(&rows[1], options.max_rows) {
         pair_up(dataset, &mut m, &portion)?;
@@ -107,25 +129,34 @@ fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
     Ok(m)
 }
 
-fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
+fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion, mut blocks: Option<&mut [CommBlocks]>) -> Result<(), Error> {
     let gathered = gather::gather(dataset, Table::Collectives, &m.census, &m.topology, m.timing, portion)?;
     let interval = m.dump_interval.unwrap_or(0.0);
     let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
-    let parts: Vec<(CommFacts, Trace)> = gathered
+    let keep_blocks = blocks.is_some();
+    let parts: Vec<(CommFacts, Trace, CommBlocks)> = gathered
         .into_par_iter()
         .zip(portion.comms.clone())
         .map(|(mut rows, c)| {
             let comm = &comms[c];
-            let mut facts = CommFacts::default();
-            matching::collectives(&mut rows, |x| facts.add(comm, &functions[x.cell().0 as usize], &x));
+            let (mut facts, mut kept) = (CommFacts::default(), CommBlocks::default());
+            matching::collectives(&mut rows, |x| {
+                facts.add(comm, &functions[x.cell().0 as usize], &x);
+                if keep_blocks {
+                    kept.add(&x, comm.n_ranks, grid);
+                }
+            });
             // Splitting replays reorders rows within one number only, so they are still sorted for the second walk.
             let ends_together = |f: u32| semantics(&functions[f as usize], comm.n_ranks).ends_together;
-            (facts, trace::trace(comm, &mut rows, grid, interval, &ends_together))
+            (facts, trace::trace(comm, &mut rows, grid, interval, &ends_together), kept)
         })
         .collect();
-    for (c, (facts, trace)) in portion.comms.clone().zip(parts) {
+    for (c, (facts, trace, kept)) in portion.comms.clone().zip(parts) {
         m.facts[c].merge(facts);
         m.traces[c].merge(trace);
+        if let Some(blocks) = &mut blocks {
+            blocks[c].merge(kept);
+        }
     }
     Ok(())
 }
