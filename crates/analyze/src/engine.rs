@@ -18,6 +18,7 @@ use crate::measured::Measured;
 use crate::point_to_point;
 use crate::records::algorithms;
 use crate::records::census::{self, Census};
+use crate::records::clock;
 use crate::records::grid::TimeGrid;
 use crate::records::operation::semantics;
 use crate::records::scan;
@@ -30,7 +31,7 @@ use crate::{Error, Options};
 /// # Errors
 /// When a file of the dataset can't be read or isn't one of ours.
 pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
-    let m = measure(dataset, options, None)?;
+    let m = measure(dataset, options, false)?;
     conclude(dataset, options, m)
 }
 
@@ -39,8 +40,8 @@ pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
 /// # Errors
 /// As [`analyze`].
 pub fn examine(dataset: &Dataset, options: &Options) -> Result<Examined, Error> {
-    let mut blocks = Vec::new();
-    let m = measure(dataset, options, Some(&mut blocks))?;
+    let mut m = measure(dataset, options, true)?;
+    let blocks = m.blocks.take().unwrap_or_default();
     let kept = Kept::of(&m, blocks);
     let algorithms = algorithms::algorithms(dataset)?;
     Ok(kept.with(conclude(dataset, options, m)?, algorithms))
@@ -80,15 +81,31 @@ fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job
     })
 }
 
-/// Measures everything; `blocks`, where wanted, gets the blocks of each communicator.
-fn measure(dataset: &Dataset, options: &Options, mut blocks: Option<&mut Vec<CommBlocks>>) -> Result<Measured, Error> {
-    let spans = dataset.files().iter().filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?))).collect();
-    let grid = TimeGrid::over(spans);
-    let census = census::take(dataset, &grid)?;
+fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Measured, Error> {
+    let spans = dataset
+        .files()
+        .iter()
+        .filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?)))
+        .collect();
+    let stamps = TimeGrid::over(spans);
+    let census = census::take(dataset, &stamps)?;
     let topology = Topology::of(&census);
     let timing = census.timing();
     let dump_interval = census.dump_interval();
     let n = topology.comms.len();
+    let clock = clock::offsets(&topology, &census.seen, dump_interval.unwrap_or(0.0));
+    let grid = TimeGrid::over(
+        topology
+            .comms
+            .iter()
+            .flat_map(|c| &c.members)
+            .map(|&(_, process, endpoint)| {
+                let (first, last) = census.seen[endpoint as usize];
+                let offset = clock[process.0 as usize] as i64;
+                (first.saturating_sub(offset), last.saturating_sub(offset))
+            })
+            .collect(),
+    );
 
     let mut repertoire: Vec<BTreeSet<(u32, u64)>> = vec![BTreeSet::new(); n];
     let mut rows = [vec![0_u64; n], vec![0_u64; n]];
@@ -104,11 +121,14 @@ fn measure(dataset: &Dataset, options: &Options, mut blocks: Option<&mut Vec<Com
     }
 
     let mut m = Measured {
+        blocks: keep_blocks.then(|| vec![CommBlocks::default(); n]),
         facts: std::iter::repeat_with(CommFacts::default).take(n).collect(),
         traces: vec![Trace::default(); n],
         pairs: std::iter::repeat_with(Default::default).take(n).collect(),
         p2p_micros: vec![Vec::new(); n],
         dropped: dropped(dataset, &census, &topology)?,
+        stamps,
+        clock,
         grid,
         census,
         topology,
@@ -117,11 +137,8 @@ fn measure(dataset: &Dataset, options: &Options, mut blocks: Option<&mut Vec<Com
         kin,
         family_of,
     };
-    if let Some(blocks) = &mut blocks {
-        blocks.resize_with(n, CommBlocks::default);
-    }
     for portion in gather::portions(&rows[0], options.max_rows) {
-        match_collectives(dataset, &mut m, &portion, blocks.as_deref_mut().map(Vec::as_mut_slice))?;
+        match_collectives(dataset, &mut m, &portion)?;
     }
     for portion in gather::portions(&rows[1], options.max_rows) {
         pair_up(dataset, &mut m, &portion)?;
@@ -129,40 +146,45 @@ fn measure(dataset: &Dataset, options: &Options, mut blocks: Option<&mut Vec<Com
     Ok(m)
 }
 
-fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion, mut blocks: Option<&mut [CommBlocks]>) -> Result<(), Error> {
-    let gathered = gather::gather(dataset, Table::Collectives, &m.census, &m.topology, m.timing, portion)?;
+fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
+    let gathered = gather::gather(dataset, Table::Collectives, m, portion)?;
     let interval = m.dump_interval.unwrap_or(0.0);
     let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
-    let keep_blocks = blocks.is_some();
+    let keep_blocks = m.blocks.is_some();
     let parts: Vec<(CommFacts, Trace, CommBlocks)> = gathered
         .into_par_iter()
         .zip(portion.comms.clone())
         .map(|(mut rows, c)| {
             let comm = &comms[c];
-            let (mut facts, mut kept) = (CommFacts::default(), CommBlocks::default());
+            let (mut facts, mut blocks) = (CommFacts::default(), CommBlocks::default());
             matching::collectives(&mut rows, |x| {
                 facts.add(comm, &functions[x.cell().0 as usize], &x);
                 if keep_blocks {
-                    kept.add(&x, comm.n_ranks, grid);
+                    blocks.add(&x, comm.n_ranks, grid);
                 }
             });
             // Splitting replays reorders rows within one number only, so they are still sorted for the second walk.
-            let ends_together = |f: u32| semantics(&functions[f as usize], comm.n_ranks).ends_together;
-            (facts, trace::trace(comm, &mut rows, grid, interval, &ends_together), kept)
+            let ends_together =
+                |f: u32| semantics(&functions[f as usize], comm.n_ranks).ends_together;
+            (
+                facts,
+                trace::trace(comm, &mut rows, grid, interval, &ends_together),
+                blocks,
+            )
         })
         .collect();
-    for (c, (facts, trace, kept)) in portion.comms.clone().zip(parts) {
+    for (c, (facts, trace, blocks)) in portion.comms.clone().zip(parts) {
         m.facts[c].merge(facts);
         m.traces[c].merge(trace);
-        if let Some(blocks) = &mut blocks {
-            blocks[c].merge(kept);
+        if let Some(kept) = &mut m.blocks {
+            kept[c].merge(blocks);
         }
     }
     Ok(())
 }
 
 fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
-    let gathered = gather::gather(dataset, Table::P2p, &m.census, &m.topology, m.timing, portion)?;
+    let gathered = gather::gather(dataset, Table::P2p, m, portion)?;
     let interval = m.dump_interval.unwrap_or(0.0);
     let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
     let direction = |f: u32| match functions[f as usize].as_str() {
@@ -174,18 +196,32 @@ fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(),
         .into_par_iter()
         .zip(portion.comms.clone())
         .map(|(rows, c)| {
-            let mut micros = vec![0.0; if rows.is_empty() { 0 } else { comms[c].members.len() * grid.len() }];
+            let mut micros = vec![
+                0.0;
+                if rows.is_empty() {
+                    0
+                } else {
+                    comms[c].members.len() * grid.len()
+                }
+            ];
             for r in &rows {
-                micros[r.member as usize * grid.len() + grid.stretch((r.dumped as f64 - interval / 2.0) as i64)] += r.micros;
+                micros[r.member as usize * grid.len()
+                    + grid.stretch((r.dumped as f64 - interval / 2.0) as i64)] += r.micros;
             }
-            (point_to_point::pairs(&comms[c], &rows, grid, interval, &direction), micros)
+            (
+                point_to_point::pairs(&comms[c], &rows, grid, interval, &direction),
+                micros,
+            )
         })
         .collect();
     for (c, (pairs, micros)) in portion.comms.clone().zip(parts) {
         if m.p2p_micros[c].is_empty() {
             m.p2p_micros[c] = micros;
         } else {
-            m.p2p_micros[c].iter_mut().zip(micros).for_each(|(a, b)| *a += b);
+            m.p2p_micros[c]
+                .iter_mut()
+                .zip(micros)
+                .for_each(|(a, b)| *a += b);
         }
         for (key, facts) in pairs {
             m.pairs[c].entry(key).or_default().merge(facts);
@@ -195,9 +231,17 @@ fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(),
 }
 
 /// Records dropped per communicator, where its dumps say.
-fn dropped(dataset: &Dataset, census: &Census, topology: &Topology) -> Result<Vec<Option<u64>>, Error> {
+fn dropped(
+    dataset: &Dataset,
+    census: &Census,
+    topology: &Topology,
+) -> Result<Vec<Option<u64>>, Error> {
     let mut out = vec![None; topology.comms.len()];
-    let files: Vec<_> = dataset.table(Table::DumpStats).par_iter().map(|p| scan::dropped(p)).collect::<Result<_, _>>()?;
+    let files: Vec<_> = dataset
+        .table(Table::DumpStats)
+        .par_iter()
+        .map(|p| scan::dropped(p))
+        .collect::<Result<_, _>>()?;
     for (key, n) in files.into_iter().flatten() {
         // A rank of which only statistics are left has no records, hence no place.
         if let Some(e) = census.endpoints.get(&key) {

@@ -6,6 +6,7 @@ use crate::collective::facts::CommFacts;
 use crate::collective::trace::Trace;
 use crate::communicator::Topology;
 use crate::communicator::family::Kin;
+use crate::comparison::CommBlocks;
 use crate::facts::TimingSource;
 use crate::point_to_point::{PairFacts, PairKey};
 use crate::records::census::Census;
@@ -14,8 +15,10 @@ use crate::records::operation::{Semantics, semantics};
 
 /// The measurements. Communicators are indexed alike in `topology.comms`, `facts`, `traces`, `pairs`, `family_of`.
 pub(crate) struct Measured {
-    /// Stretches of time.
+    /// Stretches of time, by the mean of the hosts' clocks.
     pub(crate) grid: TimeGrid,
+    /// Stretches of time by the stamps as they are: the axis of what is counted record by record.
+    pub(crate) stamps: TimeGrid,
     /// Counts and samples record by record.
     pub(crate) census: Census,
     /// Who is who.
@@ -24,6 +27,8 @@ pub(crate) struct Measured {
     pub(crate) timing: TimingSource,
     /// Distance between two dumps, µs.
     pub(crate) dump_interval: Option<f64>,
+    /// For each process, how much its host's clock is ahead of the mean of all, µs.
+    pub(crate) clock: Vec<f64>,
     /// Families.
     pub(crate) kin: Vec<Kin>,
     /// Family of each communicator.
@@ -36,6 +41,8 @@ pub(crate) struct Measured {
     pub(crate) pairs: Vec<BTreeMap<PairKey, PairFacts>>,
     /// Time in Send and Recv of each communicator, member by member, stretch by stretch, µs; empty without any.
     pub(crate) p2p_micros: Vec<Vec<f64>>,
+    /// Blocks of each communicator, where a comparison wants them.
+    pub(crate) blocks: Option<Vec<CommBlocks>>,
     /// Totals of `dump_stats` per communicator: records dropped, where said.
     pub(crate) dropped: Vec<Option<u64>>,
 }
@@ -43,7 +50,11 @@ pub(crate) struct Measured {
 impl Measured {
     /// The name of a function.
     pub(crate) fn function(&self, f: u32) -> &str {
-        self.census.functions.items().get(f as usize).map_or("", String::as_str)
+        self.census
+            .functions
+            .items()
+            .get(f as usize)
+            .map_or("", String::as_str)
     }
 
     /// How a function's numbers are to be read in a communicator.
@@ -53,6 +64,11 @@ impl Measured {
 
     /// Kernel time of all records, µs.
     pub(crate) fn total_micros(&self) -> f64 {
-        self.census.cells.iter().filter(|(k, _)| k.timing == self.timing).map(|(_, s)| s.micros).sum()
+        self.census
+            .cells
+            .iter()
+            .filter(|(k, _)| k.timing == self.timing)
+            .map(|(_, s)| s.micros)
+            .sum()
     }
 }

@@ -12,6 +12,9 @@ pub struct Options {
 impl Default for Options {
     /// Four million records: about 200 MB, twice that while they are sorted into place.
     fn default() -> Self {
-        Self { title: String::new(), max_rows: 4 << 20 }
+        Self {
+            title: String::new(),
+            max_rows: 4 << 20,
+        }
     }
 }

@@ -50,7 +50,15 @@ pub(crate) enum Axis {
 }
 
 const AXES: usize = 7;
-const AXIS_NAMES: [&str; AXES] = ["communicator", "family", "host", "process", "function", "size", "p2p"];
+const AXIS_NAMES: [&str; AXES] = [
+    "communicator",
+    "family",
+    "host",
+    "process",
+    "function",
+    "size",
+    "p2p",
+];
 const MEASURE_NAMES: [&str; 5] = ["records", "bytes", "nanos", "bus_kilobytes", "wait_nanos"];
 
 /// The cube: a table of cells.
@@ -63,26 +71,62 @@ impl Cube {
     pub(crate) fn new(cells: &[CubeCell]) -> Result<Self, Error> {
         let mut columns: Vec<Column> = Vec::with_capacity(AXES + MEASURE_NAMES.len());
         for (i, name) in AXIS_NAMES.iter().enumerate() {
-            columns.push(Column::new((*name).into(), cells.iter().map(|c| c.at[i]).collect::<Vec<u64>>()));
+            columns.push(Column::new(
+                (*name).into(),
+                cells.iter().map(|c| c.at[i]).collect::<Vec<u64>>(),
+            ));
         }
-        let measures: [fn(&Measures) -> u64; 5] = [|m| m.records, |m| m.bytes, |m| m.nanos, |m| m.bus_kilobytes, |m| m.wait_nanos];
+        let measures: [fn(&Measures) -> u64; 5] = [
+            |m| m.records,
+            |m| m.bytes,
+            |m| m.nanos,
+            |m| m.bus_kilobytes,
+            |m| m.wait_nanos,
+        ];
         for (name, measure) in MEASURE_NAMES.iter().zip(measures) {
-            columns.push(Column::new((*name).into(), cells.iter().map(|c| measure(&c.sums)).collect::<Vec<u64>>()));
+            columns.push(Column::new(
+                (*name).into(),
+                cells.iter().map(|c| measure(&c.sums)).collect::<Vec<u64>>(),
+            ));
         }
-        Ok(Self { frame: DataFrame::new(cells.len(), columns).map_err(failed)?.lazy() })
+        Ok(Self {
+            frame: DataFrame::new(cells.len(), columns).map_err(failed)?.lazy(),
+        })
     }
 
     /// Sums over all axes but `keep`; a row for each combination that occurs, in ascending order.
-    pub(crate) fn roll_up<const N: usize>(&self, keep: [Axis; N]) -> Result<Vec<([u64; N], Measures)>, Error> {
+    pub(crate) fn roll_up<const N: usize>(
+        &self,
+        keep: [Axis; N],
+    ) -> Result<Vec<([u64; N], Measures)>, Error> {
         let keys: Vec<Expr> = keep.iter().map(|&a| col(AXIS_NAMES[a as usize])).collect();
         let sums: Vec<Expr> = MEASURE_NAMES.iter().map(|&m| col(m).sum()).collect();
-        let frame =
-            self.frame.clone().group_by(&keys).agg(sums).sort_by_exprs(&keys, SortMultipleOptions::default()).collect().map_err(failed)?;
+        let frame = self
+            .frame
+            .clone()
+            .group_by(&keys)
+            .agg(sums)
+            .sort_by_exprs(&keys, SortMultipleOptions::default())
+            .collect()
+            .map_err(failed)?;
         let column = |name: &str| -> Result<Vec<u64>, Error> {
-            Ok(frame.column(name).map_err(failed)?.u64().map_err(failed)?.iter().map(|v| v.unwrap_or(0)).collect())
+            Ok(frame
+                .column(name)
+                .map_err(failed)?
+                .u64()
+                .map_err(failed)?
+                .iter()
+                .map(|v| v.unwrap_or(0))
+                .collect())
         };
-        let axes: Vec<Vec<u64>> = keep.iter().map(|&a| column(AXIS_NAMES[a as usize])).collect::<Result<_, _>>()?;
-        let measures: Vec<Vec<u64>> = MEASURE_NAMES.iter().map(|m| column(m)).collect::<Result<_, _>>()?;
+        let axes: Vec<Vec<u64>> = keep
+            .iter()
+            .map(|&a| column(AXIS_NAMES[a as usize]))
+            .collect::<Result<_, _>>()?;
+        let measures: Vec<Vec<u64>> = MEASURE_NAMES
+            .iter()
+            .map(|m| column(m))
+            .collect::<Result<_, _>>()?;
         Ok((0..frame.height())
             .map(|i| {
                 let sums = Measures {
@@ -110,18 +154,39 @@ mod tests {
     fn sums_are_kept_and_axes_are_sorted() {
         let cell = |host, function, nanos| CubeCell {
             at: [0, 0, host, 0, function, 0, 0],
-            sums: Measures { records: 1, bytes: 10, nanos, bus_kilobytes: 2, wait_nanos: 1 },
+            sums: Measures {
+                records: 1,
+                bytes: 10,
+                nanos,
+                bus_kilobytes: 2,
+                wait_nanos: 1,
+            },
         };
         let cube = Cube::new(&[cell(1, 0, 5), cell(0, 1, 7), cell(1, 0, 11)]).expect("a table");
         let rows = cube.roll_up([Axis::Host, Axis::Function]).expect("sums");
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0].0, [0, 1]);
         assert_eq!(rows[1].0, [1, 0]);
-        assert_eq!(rows[1].1, Measures { records: 2, bytes: 20, nanos: 16, bus_kilobytes: 4, wait_nanos: 2 });
+        assert_eq!(
+            rows[1].1,
+            Measures {
+                records: 2,
+                bytes: 20,
+                nanos: 16,
+                bus_kilobytes: 4,
+                wait_nanos: 2
+            }
+        );
     }
 
     #[test]
     fn an_empty_cube_has_no_rows() {
-        assert!(Cube::new(&[]).expect("a table").roll_up([Axis::Size]).expect("sums").is_empty());
+        assert!(
+            Cube::new(&[])
+                .expect("a table")
+                .roll_up([Axis::Size])
+                .expect("sums")
+                .is_empty()
+        );
     }
 }

@@ -25,7 +25,11 @@ pub(crate) fn communicators(m: &Measured) -> Vec<Communicator> {
             class: c.class(),
             n_ranks: c.n_ranks,
             nnodes: c.nnodes,
-            members: c.members.iter().map(|&(rank, process, _)| Member { rank, process }).collect(),
+            members: c
+                .members
+                .iter()
+                .map(|&(rank, process, _)| Member { rank, process })
+                .collect(),
             family: u32::try_from(m.family_of[i]).unwrap_or(u32::MAX),
             run: c.run,
             collectives: m.facts[i].collectives(),

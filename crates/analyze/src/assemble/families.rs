@@ -22,7 +22,9 @@ pub(crate) fn families(m: &Measured) -> Vec<Family> {
     let mut totals: BTreeMap<(usize, u32, u64), Totals> = BTreeMap::new();
     for (key, sums) in m.census.cells.iter().filter(|(k, _)| k.timing == m.timing) {
         let comm = m.topology.place[key.endpoint as usize].0 as usize;
-        let t = totals.entry((m.family_of[comm], key.function, key.size)).or_default();
+        let t = totals
+            .entry((m.family_of[comm], key.function, key.size))
+            .or_default();
         t.records += sums.records;
         t.micros += sums.micros;
         t.p2p |= key.p2p;
@@ -36,13 +38,20 @@ pub(crate) fn families(m: &Measured) -> Vec<Family> {
                 .map(|(&(_, function, size), t)| operation(m, &kin.comms, function, size, t, total))
                 .collect();
             operations.sort_by(|a, b| (&a.operation, a.size).cmp(&(&b.operation, b.size)));
-            let micros: f64 = totals.range((f, 0, 0)..=(f, u32::MAX, u64::MAX)).map(|(_, t)| t.micros).sum();
+            let micros: f64 = totals
+                .range((f, 0, 0)..=(f, u32::MAX, u64::MAX))
+                .map(|(_, t)| t.micros)
+                .sum();
             Family {
                 label: kin.label.clone(),
                 class: kin.class,
                 n_ranks: kin.n_ranks,
                 nnodes: kin.nnodes,
-                communicators: kin.comms.iter().map(|&c| u32::try_from(c).unwrap_or(u32::MAX)).collect(),
+                communicators: kin
+                    .comms
+                    .iter()
+                    .map(|&c| u32::try_from(c).unwrap_or(u32::MAX))
+                    .collect(),
                 operations,
                 share_of_time: share(micros, total),
             }
@@ -50,17 +59,34 @@ pub(crate) fn families(m: &Measured) -> Vec<Family> {
         .collect()
 }
 
-fn operation(m: &Measured, comms: &[usize], function: u32, size: u64, totals: &Totals, total: f64) -> FamilyOperation {
-    let cells: Vec<Option<&CellFacts>> = comms.iter().map(|&c| m.facts[c].cells.get(&(function, size))).collect();
+fn operation(
+    m: &Measured,
+    comms: &[usize],
+    function: u32,
+    size: u64,
+    totals: &Totals,
+    total: f64,
+) -> FamilyOperation {
+    let cells: Vec<Option<&CellFacts>> = comms
+        .iter()
+        .map(|&c| m.facts[c].cells.get(&(function, size)))
+        .collect();
     let pooled = |of: fn(&CellFacts) -> &Sample| {
         let mut pool = Sample::default();
-        cells.iter().flatten().for_each(|c| pool.merge(of(c).clone()));
+        cells
+            .iter()
+            .flatten()
+            .for_each(|c| pool.merge(of(c).clone()));
         pool
     };
     FamilyOperation {
         operation: m.function(function).to_owned(),
         size: MessageSize::from_bytes(size),
-        operations: if totals.p2p { totals.records } else { cells.iter().flatten().map(|c| c.collectives).sum() },
+        operations: if totals.p2p {
+            totals.records
+        } else {
+            cells.iter().flatten().map(|c| c.collectives).sum()
+        },
         records: totals.records,
         link_busbw: pooled(|c| &c.link_busbw).distribution(BusBandwidth::from_gb_per_s),
         felt_busbw: pooled(|c| &c.felt_busbw).distribution(BusBandwidth::from_gb_per_s),
@@ -70,7 +96,15 @@ fn operation(m: &Measured, comms: &[usize], function: u32, size: u64, totals: &T
         share_of_time: share(totals.micros, total),
         link_busbw_by_communicator: cells
             .iter()
-            .map(|c| c.and_then(|c| c.link_busbw.clone().quantiles(&[0.5]).first().map(|&b| BusBandwidth::from_gb_per_s(b))))
+            .map(|c| {
+                c.and_then(|c| {
+                    c.link_busbw
+                        .clone()
+                        .quantiles(&[0.5])
+                        .first()
+                        .map(|&b| BusBandwidth::from_gb_per_s(b))
+                })
+            })
             .collect(),
     }
 }

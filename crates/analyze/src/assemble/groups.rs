@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::families::share;
-use crate::facts::{CommClass, DensityCell, Group, GroupKey, Histogram, Scatter, ScatterPoint, ScatterSeries};
+use crate::facts::{
+    CommClass, DensityCell, Group, GroupKey, Histogram, Scatter, ScatterPoint, ScatterSeries,
+};
 use crate::measured::Measured;
 use crate::statistics::Sample;
 use crate::units::{BusBandwidth, ExecTime, MessageSize, Timestamp};
@@ -39,13 +41,26 @@ pub(crate) fn groups(m: &mut Measured) -> Vec<Group> {
         let found = matched.remove(key).unwrap_or_default();
         let micros = sample.micros.runs().iter().map(|r| r.0 * r.1 as f64).sum();
         let records = sample.micros.count();
-        let (Some(busbw), Some(exec_time)) =
-            (sample.busbw.distribution(BusBandwidth::from_gb_per_s), sample.micros.distribution(ExecTime::from_micros))
-        else {
+        let (Some(busbw), Some(exec_time)) = (
+            sample.busbw.distribution(BusBandwidth::from_gb_per_s),
+            sample.micros.distribution(ExecTime::from_micros),
+        ) else {
             continue;
         };
-        let Matched { communicators, collectives, mut link, mut felt, mut shortest } = found;
-        typical.push(shortest.quantiles(&[0.5]).first().copied().unwrap_or(exec_time.p50.as_micros()));
+        let Matched {
+            communicators,
+            collectives,
+            mut link,
+            mut felt,
+            mut shortest,
+        } = found;
+        typical.push(
+            shortest
+                .quantiles(&[0.5])
+                .first()
+                .copied()
+                .unwrap_or(exec_time.p50.as_micros()),
+        );
         out.push(Group {
             key: key.clone(),
             p2p: *p2p,
@@ -89,14 +104,24 @@ fn matched(m: &Measured) -> BTreeMap<GroupKey, Matched> {
     }
     for (k, _) in m.census.cells.iter().filter(|(k, _)| k.timing == m.timing) {
         let comm = m.topology.place[k.endpoint as usize].0 as usize;
-        out.entry(key(comm, k.function, k.size)).or_default().communicators.insert(comm);
+        out.entry(key(comm, k.function, k.size))
+            .or_default()
+            .communicators
+            .insert(comm);
     }
     out
 }
 
 /// Marks groups whose time hardly differs from that of the smallest message of the same kind, given a much larger one exists.
 fn mark_latency_bound(groups: &mut [Group], typical: &[f64]) {
-    let kind = |g: &Group| (g.key.class, g.key.operation.clone(), g.key.n_ranks, g.key.nnodes);
+    let kind = |g: &Group| {
+        (
+            g.key.class,
+            g.key.operation.clone(),
+            g.key.n_ranks,
+            g.key.nnodes,
+        )
+    };
     let mut smallest: BTreeMap<_, (MessageSize, f64)> = BTreeMap::new();
     let mut largest: BTreeMap<_, MessageSize> = BTreeMap::new();
     for (g, &t) in groups.iter().zip(typical) {
@@ -123,31 +148,62 @@ pub(crate) fn histograms(m: &mut Measured) -> Vec<Histogram> {
     let mut pooled: BTreeMap<(CommClass, String, MessageSize), Sample> = BTreeMap::new();
     for ((key, _, t), sample) in &m.census.groups {
         if *t == timing {
-            pooled.entry((key.class, key.operation.clone(), key.size)).or_default().merge(sample.busbw.clone());
+            pooled
+                .entry((key.class, key.operation.clone(), key.size))
+                .or_default()
+                .merge(sample.busbw.clone());
         }
     }
-    pooled.into_iter().filter_map(|((class, operation, size), mut sample)| histogram(class, operation, size, &mut sample)).collect()
+    pooled
+        .into_iter()
+        .filter_map(|((class, operation, size), mut sample)| {
+            histogram(class, operation, size, &mut sample)
+        })
+        .collect()
 }
 
-fn histogram(class: CommClass, operation: String, size: MessageSize, sample: &mut Sample) -> Option<Histogram> {
-    let positive: Vec<(f64, u64)> = sample.runs().iter().copied().filter(|r| r.0 > 0.0).collect();
+fn histogram(
+    class: CommClass,
+    operation: String,
+    size: MessageSize,
+    sample: &mut Sample,
+) -> Option<Histogram> {
+    let positive: Vec<(f64, u64)> = sample
+        .runs()
+        .iter()
+        .copied()
+        .filter(|r| r.0 > 0.0)
+        .collect();
     let (low, high) = (positive.first()?.0, positive.last()?.0);
     // All equal: one bin of a percent around the value.
-    let (low, high) = if low < high { (low, high) } else { (low / 1.005, high * 1.005) };
+    let (low, high) = if low < high {
+        (low, high)
+    } else {
+        (low / 1.005, high * 1.005)
+    };
     let step = (high / low).ln() / BINS as f64;
     let mut counts = vec![0_u64; BINS];
     for (v, n) in positive {
         let bin = (((v / low).ln() / step) as usize).min(BINS - 1);
         counts[bin] += n;
     }
-    let edges = (0..=BINS).map(|k| BusBandwidth::from_gb_per_s(low * (step * k as f64).exp())).collect();
-    Some(Histogram { class, operation, size, edges, counts })
+    let edges = (0..=BINS)
+        .map(|k| BusBandwidth::from_gb_per_s(low * (step * k as f64).exp()))
+        .collect();
+    Some(Histogram {
+        class,
+        operation,
+        size,
+        edges,
+        counts,
+    })
 }
 
 /// A scatter for each class and operation, a series per size.
 pub(crate) fn scatters(m: &mut Measured) -> Vec<Scatter> {
     let timing = m.timing;
-    let mut pooled: BTreeMap<(CommClass, String), BTreeMap<MessageSize, Vec<ScatterSeries>>> = BTreeMap::new();
+    let mut pooled: BTreeMap<(CommClass, String), BTreeMap<MessageSize, Vec<ScatterSeries>>> =
+        BTreeMap::new();
     for ((key, _, t), sample) in &mut m.census.groups {
         if *t != timing {
             continue;
@@ -160,8 +216,14 @@ pub(crate) fn scatters(m: &mut Measured) -> Vec<Scatter> {
             swarm
                 .cells()
                 .map(|(stretch, low, high, count)| {
-                    let (start, end) = m.grid.bounds(stretch);
-                    DensityCell { start, end, low: bandwidth(low), high: bandwidth(high), count }
+                    let (start, end) = m.stamps.bounds(stretch);
+                    DensityCell {
+                        start,
+                        end,
+                        low: bandwidth(low),
+                        high: bandwidth(high),
+                        count,
+                    }
                 })
                 .collect()
         };
@@ -171,15 +233,33 @@ pub(crate) fn scatters(m: &mut Measured) -> Vec<Scatter> {
             .map(|&(busbw, at, endpoint)| {
                 let (comm, member) = m.topology.place[endpoint as usize];
                 let process = m.topology.comms[comm as usize].members[member as usize].1;
-                ScatterPoint { at: Timestamp::from_unix_micros(at), busbw: BusBandwidth::from_gb_per_s(busbw), process }
+                ScatterPoint {
+                    at: Timestamp::from_unix_micros(at),
+                    busbw: BusBandwidth::from_gb_per_s(busbw),
+                    process,
+                }
             })
             .collect();
-        let series = ScatterSeries { size: key.size, records: swarm.count(), points, density };
-        pooled.entry((key.class, key.operation.clone())).or_default().entry(key.size).or_default().push(series);
+        let series = ScatterSeries {
+            size: key.size,
+            records: swarm.count(),
+            points,
+            density,
+        };
+        pooled
+            .entry((key.class, key.operation.clone()))
+            .or_default()
+            .entry(key.size)
+            .or_default()
+            .push(series);
     }
     pooled
         .into_iter()
-        .map(|((class, operation), sizes)| Scatter { class, operation, series: sizes.into_values().filter_map(join).collect() })
+        .map(|((class, operation), sizes)| Scatter {
+            class,
+            operation,
+            series: sizes.into_values().filter_map(join).collect(),
+        })
         .collect()
 }
 

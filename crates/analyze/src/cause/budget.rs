@@ -20,7 +20,9 @@ pub(crate) fn budget(m: &mut Measured, units: &[Unit], links: &[SlowLink]) -> Op
     }
     for pairs in &mut m.pairs {
         for pair in pairs.values_mut() {
-            let Some(t) = pair.transfer_micros() else { continue };
+            let Some(t) = pair.transfer_micros() else {
+                continue;
+            };
             for sample in [&mut pair.sends, &mut pair.recvs] {
                 for &(v, n) in sample.runs() {
                     transfer += v.min(t) * n as f64;
@@ -37,7 +39,9 @@ pub(crate) fn budget(m: &mut Measured, units: &[Unit], links: &[SlowLink]) -> Op
     for link in links {
         for &u in &link.units {
             if seen.insert(u) {
-                slow += units[u].excess[link.standout.start..link.standout.end].iter().sum::<f64>();
+                slow += units[u].excess[link.standout.start..link.standout.end]
+                    .iter()
+                    .sum::<f64>();
             }
         }
     }

@@ -18,9 +18,20 @@ const SKEW_MICROS: f64 = 50_000.0;
 /// With fewer collectives that have all ranks, in no communicator can lateness be told from transfer.
 const LEAST_COLLECTIVES: u64 = 20;
 
-fn finding(kind: FindingKind, severity: Severity, who: &str, summary: String, advice: &str, evidence: Vec<(&str, Value)>) -> Finding {
+fn finding(
+    kind: FindingKind,
+    severity: Severity,
+    who: &str,
+    summary: String,
+    advice: &str,
+    evidence: Vec<(&str, Value)>,
+) -> Finding {
     Finding {
-        id: if who.is_empty() { kind.as_str().to_owned() } else { format!("{}:{who}", kind.as_str()) },
+        id: if who.is_empty() {
+            kind.as_str().to_owned()
+        } else {
+            format!("{}:{who}", kind.as_str())
+        },
         kind,
         severity,
         confidence: 1.0,
@@ -31,8 +42,14 @@ fn finding(kind: FindingKind, severity: Severity, who: &str, summary: String, ad
         scope: None,
         communicators: Vec::new(),
         window: None,
-        impact: Impact { time_lost: ExecTime::from_micros(0.0), share_of_collective_time: 0.0 },
-        evidence: evidence.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<Map<_, _>>(),
+        impact: Impact {
+            time_lost: ExecTime::from_micros(0.0),
+            share_of_collective_time: 0.0,
+        },
+        evidence: evidence
+            .into_iter()
+            .map(|(k, v)| (k.to_owned(), v))
+            .collect::<Map<_, _>>(),
     }
 }
 
@@ -87,11 +104,24 @@ fn mixed_runs(m: &Measured) -> Option<Finding> {
 
 fn missing_ranks(m: &Measured) -> Option<Finding> {
     let mut lacking: Vec<(&Comm, Vec<u32>)> = Vec::new();
-    for c in m.topology.comms.iter().filter(|c| c.n_ranks as usize > c.members.len()) {
+    for c in m
+        .topology
+        .comms
+        .iter()
+        .filter(|c| c.n_ranks as usize > c.members.len())
+    {
         let seen: std::collections::BTreeSet<u32> = c.members.iter().map(|x| x.0).collect();
-        lacking.push((c, (0..c.n_ranks).filter(|r| !seen.contains(r)).take(64).collect()));
+        lacking.push((
+            c,
+            (0..c.n_ranks)
+                .filter(|r| !seen.contains(r))
+                .take(64)
+                .collect(),
+        ));
     }
-    let (widest, ranks) = lacking.iter().max_by_key(|(c, _)| (c.n_ranks, std::cmp::Reverse(&c.id)))?;
+    let (widest, ranks) = lacking
+        .iter()
+        .max_by_key(|(c, _)| (c.n_ranks, std::cmp::Reverse(&c.id)))?;
     let missing = widest.n_ranks as usize - widest.members.len();
     let names: Vec<String> = ranks.iter().take(8).map(u32::to_string).collect();
     let mut f = finding(
@@ -106,14 +136,24 @@ fn missing_ranks(m: &Measured) -> Option<Finding> {
             if missing > names.len() { ", …" } else { "" }
         ),
         "Look for their files: a host whose dump folder isn't shared, a process that died, a full disk.",
-        vec![("communicator", json!(widest.id)), ("missing", json!(missing)), ("ranks", json!(ranks)), ("communicators_lacking_ranks", json!(lacking.len()))],
+        vec![
+            ("communicator", json!(widest.id)),
+            ("missing", json!(missing)),
+            ("ranks", json!(ranks)),
+            ("communicators_lacking_ranks", json!(lacking.len())),
+        ],
     );
     f.communicators = lacking.iter().map(|(c, _)| c.id.clone()).collect();
     Some(f)
 }
 
 fn lost_records(m: &Measured) -> Option<Finding> {
-    let records: u64 = m.facts.iter().flat_map(|f| f.cells.values()).map(|c| c.records).sum();
+    let records: u64 = m
+        .facts
+        .iter()
+        .flat_map(|f| f.cells.values())
+        .map(|c| c.records)
+        .sum();
     let dropped: u64 = m.dropped.iter().flatten().sum();
     let unmatched: u64 = m.facts.iter().map(|f| f.unmatched).sum();
     let lost = dropped.max(unmatched);
@@ -122,7 +162,11 @@ fn lost_records(m: &Measured) -> Option<Finding> {
         return None;
     }
     // Runs of loss that follow the ring: whole multiples of records gone between two dumps.
-    let gaps: Vec<u64> = m.facts.iter().flat_map(crate::collective::facts::CommFacts::gap_lengths).collect();
+    let gaps: Vec<u64> = m
+        .facts
+        .iter()
+        .flat_map(crate::collective::facts::CommFacts::gap_lengths)
+        .collect();
     let longest = gaps.iter().copied().max().unwrap_or(0);
     Some(finding(
         FindingKind::LostRecords,
@@ -131,34 +175,37 @@ fn lost_records(m: &Measured) -> Option<Finding> {
         format!(
             "{} of the records are missing ({lost} lost, {records} read){}; findings rest on the rest.",
             words::percent(share),
-            if dropped > 0 { ", by the plugin's own count" } else { "" },
+            if dropped > 0 {
+                ", by the plugin's own count"
+            } else {
+                ""
+            },
         ),
         "Raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE (and NCCL_INSPECTOR_DUMP_P2P_RING_SIZE), or shorten NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS, so that the ring isn't overwritten between two dumps.",
         vec![
             ("records", json!(records)),
-            ("dropped_by_the_plugin", json!(if m.dropped.iter().any(Option::is_some) { Some(dropped) } else { None })),
+            (
+                "dropped_by_the_plugin",
+                json!(if m.dropped.iter().any(Option::is_some) {
+                    Some(dropped)
+                } else {
+                    None
+                }),
+            ),
             ("missing_from_collectives_seen", json!(unmatched)),
             ("longest_gap_in_sequence_numbers", json!(longest)),
         ],
     ))
 }
 
-/// Offset of each host's stamps from the mean over hosts, µs: stamps of one collective lie within an interval, so over many
-/// collectives the mean difference of two hosts is that of their clocks.
+/// How much each host's clock is ahead of the mean of all, µs.
 pub(crate) fn clock_offsets(m: &Measured) -> std::collections::BTreeMap<String, f64> {
-    let mut sums: std::collections::BTreeMap<&str, (f64, f64)> = std::collections::BTreeMap::new();
-    for (comm, trace) in m.topology.comms.iter().zip(&m.traces) {
-        let host = |i: usize| m.topology.processes[comm.members[i].1.0 as usize].host.as_str();
-        let all: std::collections::BTreeSet<&str> = (0..comm.members.len()).map(host).collect();
-        if all.len() < 2 {
-            continue;
-        }
-        for (i, &(sum, n)) in trace.stamp_offset.iter().enumerate() {
-            let s = sums.entry(host(i)).or_default();
-            *s = (s.0 + sum, s.1 + n);
-        }
-    }
-    sums.into_iter().filter(|(_, s)| s.1 >= 100.0).map(|(h, s)| (h.to_owned(), s.0 / s.1)).collect()
+    m.topology
+        .processes
+        .iter()
+        .zip(&m.clock)
+        .map(|(p, &o)| (p.host.clone(), o))
+        .collect()
 }
 
 fn clock_skew(m: &Measured) -> Option<Finding> {
@@ -172,7 +219,7 @@ fn clock_skew(m: &Measured) -> Option<Finding> {
             FindingKind::ClockSkew,
             Severity::Info,
             "",
-            format!("Clocks differ: {ahead} is about {} ahead of {behind}. Findings don't use clocks across hosts; time axes and windows are blurred by as much.", words::duration(most - least)),
+            format!("Clocks differ: {ahead} is about {} ahead of {behind}. Findings don't rest on clocks; where things of several hosts are shown over time, the difference is taken out, to about a dump interval.", words::duration(most - least)),
             "Let chrony or PTP discipline the clocks of all hosts.",
             vec![("offset_us_by_host", json!(offsets.iter().map(|(h, o)| (h.clone(), o.round())).collect::<std::collections::BTreeMap<_, _>>()))],
         );
@@ -184,7 +231,9 @@ fn clock_skew(m: &Measured) -> Option<Finding> {
 fn timing(m: &Measured) -> Option<Finding> {
     let what = match m.timing {
         TimingSource::KernelGpu => return None,
-        TimingSource::Cpu => "timed by the CPU, which is tens of microseconds off and can't be compared with GPU timing",
+        TimingSource::Cpu => {
+            "timed by the CPU, which is tens of microseconds off and can't be compared with GPU timing"
+        }
         TimingSource::Unknown => "written by a plugin that doesn't say where its times come from",
     };
     Some(finding(
@@ -205,20 +254,34 @@ fn unreadable(inputs: &Inputs) -> Option<Finding> {
             FindingKind::UnreadableInput,
             Severity::Info,
             "",
-            format!("{} of {} lines gave no record, and {damaged} files could be read in part only.", inputs.rejected.lines, inputs.lines),
+            format!(
+                "{} of {} lines gave no record, and {damaged} files could be read in part only.",
+                inputs.rejected.lines, inputs.lines
+            ),
             "See the account of the input for the reasons, with file and line.",
-            vec![("rejected", json!(inputs.rejected.by_reason)), ("damaged_files", json!(damaged))],
+            vec![
+                ("rejected", json!(inputs.rejected.by_reason)),
+                ("damaged_files", json!(damaged)),
+            ],
         )
     })
 }
 
 fn too_little(m: &Measured) -> Option<Finding> {
-    let most = m.facts.iter().zip(&m.topology.comms).filter(|(_, c)| c.n_ranks > 1).map(|(f, _)| f.complete()).max().unwrap_or(0);
+    let most = m
+        .facts
+        .iter()
+        .zip(&m.topology.comms)
+        .filter(|(_, c)| c.n_ranks > 1)
+        .map(|(f, _)| f.complete())
+        .max()
+        .unwrap_or(0);
     let traced = m.traces.iter().any(|t| t.sparse && !t.bins.is_empty());
     (most < LEAST_COLLECTIVES && !traced).then(|| {
         finding(
             FindingKind::TooLittleData,
-            Severity::Info,
+            // Nothing at all: whoever waits for a verdict must not take silence for health.
+            if m.census.timings.is_empty() { Severity::Warning } else { Severity::Info },
             "",
             format!("Too little data to look for causes: the best recorded communicator has {most} collectives with a record of every rank, and {LEAST_COLLECTIVES} are needed."),
             "Let the job run longer with the Inspector on, and collect the files of all ranks.",

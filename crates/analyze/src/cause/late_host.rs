@@ -42,42 +42,89 @@ pub(crate) struct LateHost {
 }
 
 /// Every late host that no late rank and no slow communicator on it explains. `explained` names hosts that have such.
-pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>, explained: &BTreeSet<String>) -> Vec<LateHost> {
+pub(crate) fn late_hosts(
+    m: &Measured,
+    owns: &[Own],
+    spanning: &BTreeSet<usize>,
+    explained: &BTreeSet<String>,
+    culprits: &[LateRank],
+) -> Vec<LateHost> {
     let mut by_family: BTreeMap<usize, BTreeMap<String, Vec<&Own>>> = BTreeMap::new();
     for o in owns {
-        let hosts: BTreeSet<&str> =
-            m.topology.comms[o.comm].members.iter().map(|x| m.topology.processes[x.1.0 as usize].host.as_str()).collect();
+        let hosts: BTreeSet<&str> = m.topology.comms[o.comm]
+            .members
+            .iter()
+            .map(|x| m.topology.processes[x.1.0 as usize].host.as_str())
+            .collect();
         if hosts.len() > 1 && !spanning.contains(&o.comm) {
             let host = m.topology.processes[o.process].host.clone();
-            by_family.entry(m.family_of[o.comm]).or_default().entry(host).or_default().push(o);
+            by_family
+                .entry(m.family_of[o.comm])
+                .or_default()
+                .entry(host)
+                .or_default()
+                .push(o);
         }
     }
     let mut best: BTreeMap<String, LateHost> = BTreeMap::new();
     for (host, owns_here, standout) in by_family.values().flat_map(|hosts| outstanding(m, hosts)) {
         let ranks: BTreeSet<usize> = owns_here.iter().map(|o| o.process).collect();
-        let on_host = m.topology.processes.iter().filter(|p| p.host == host).count();
-        if explained.contains(&host) || ranks.len() < 2 || ranks.len() < on_host || by_pauses(m, owns, &host, owns_here, &standout) {
+        let on_host = m
+            .topology
+            .processes
+            .iter()
+            .filter(|p| p.host == host)
+            .count();
+        let elsewhere = culprits
+            .iter()
+            .any(|c| unseen_link(m, owns, c, &host, owns_here, &standout));
+        if explained.contains(&host)
+            || elsewhere
+            || ranks.len() < 2
+            || ranks.len() < on_host
+            || by_pauses(m, owns, &host, owns_here, &standout)
+        {
             continue;
         }
         let window = standout.start..standout.end;
         let mean = |s: &Series| {
-            let (sum, n) = s[window.clone()].iter().flatten().fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
+            let (sum, n) = s[window.clone()]
+                .iter()
+                .flatten()
+                .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
             if n > 0 { sum / f64::from(n) } else { 0.0 }
         };
-        let late: Vec<&Own> = owns_here.iter().filter(|o| mean(&o.measured) >= 0.5 * standout.mean).copied().collect();
-        if (late.len() as f64) < MOST * owns_here.len() as f64 || shared_abroad(m, owns, &host, &late, &mean, standout.mean) {
+        let late: Vec<&Own> = owns_here
+            .iter()
+            .filter(|o| mean(&o.measured) >= 0.5 * standout.mean)
+            .copied()
+            .collect();
+        if (late.len() as f64) < MOST * owns_here.len() as f64
+            || shared_abroad(m, owns, &host, &late, &mean, standout.mean)
+        {
             continue;
         }
         let (mut lost, mut time) = (0.0, 0.0);
         for o in &late {
             let comm = &m.topology.comms[o.comm];
-            let abroad = comm.members.iter().filter(|x| m.topology.processes[x.1.0 as usize].host != host).count();
+            let abroad = comm
+                .members
+                .iter()
+                .filter(|x| m.topology.processes[x.1.0 as usize].host != host)
+                .count();
             let at_home = (comm.members.len() - abroad).max(1);
             let bins = &m.traces[o.comm].member(o.member)[window.clone()];
-            let late: f64 = bins.iter().zip(&o.measured[window.clone()]).map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations).sum();
+            let late: f64 = bins
+                .iter()
+                .zip(&o.measured[window.clone()])
+                .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
+                .sum();
             // Ranks of one host in one communicator are late together: those abroad wait once.
             lost += late * abroad as f64 / at_home as f64;
-            time += (0..comm.members.len()).flat_map(|i| &m.traces[o.comm].member(i)[window.clone()]).map(|b| b.micros).sum::<f64>()
+            time += (0..comm.members.len())
+                .flat_map(|i| &m.traces[o.comm].member(i)[window.clone()])
+                .map(|b| b.micros)
+                .sum::<f64>()
                 / at_home as f64;
         }
         if lost < LOCAL_SHARE * time {
@@ -88,7 +135,13 @@ pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
             standout,
             micros_late: standout.mean,
             time_lost: lost,
-            ranks: (on_host, late.iter().map(|o| o.process).collect::<BTreeSet<_>>().len()),
+            ranks: (
+                on_host,
+                late.iter()
+                    .map(|o| o.process)
+                    .collect::<BTreeSet<_>>()
+                    .len(),
+            ),
             comms: late.iter().map(|o| o.comm).collect(),
         };
         if best.get(&host).is_none_or(|b| b.time_lost < lost) {
@@ -96,24 +149,42 @@ pub(crate) fn late_hosts(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
         }
     }
     let mut out: Vec<LateHost> = best.into_values().collect();
-    out.sort_by(|a, b| b.time_lost.total_cmp(&a.time_lost).then_with(|| a.host.cmp(&b.host)));
+    out.sort_by(|a, b| {
+        b.time_lost
+            .total_cmp(&a.time_lost)
+            .then_with(|| a.host.cmp(&b.host))
+    });
     out
 }
 
 /// Hosts of a family whose lateness stands out from its noise and from what other hosts show.
-fn outstanding<'a>(m: &Measured, hosts: &'a BTreeMap<String, Vec<&'a Own>>) -> Vec<(String, &'a [&'a Own], Standout)> {
+fn outstanding<'a>(
+    m: &Measured,
+    hosts: &'a BTreeMap<String, Vec<&'a Own>>,
+) -> Vec<(String, &'a [&'a Own], Standout)> {
     let series: Vec<Series> = hosts.values().map(|owns| median_series(m, owns)).collect();
     let noise = window::noise(&series, 0.5);
     let found: Vec<Option<Standout>> = series
         .iter()
         .zip(hosts.values())
-        .map(|(s, owns)| window::standout(&weighted(s, m.traces[owns[0].comm].member(owns[0].member)), noise))
+        .map(|(s, owns)| {
+            window::standout(
+                &weighted(s, m.traces[owns[0].comm].member(owns[0].member)),
+                noise,
+            )
+        })
         .collect();
     let mut out = Vec::new();
     for (i, (host, owns)) in hosts.iter().enumerate() {
         let Some(standout) = found[i] else { continue };
-        let mut others: Vec<f64> = found.iter().enumerate().filter(|(k, _)| *k != i).map(|(_, s)| s.map_or(0.0, |s| s.z)).collect();
-        if standout.z >= Z && standout.z >= OUTSTANDING * robust::median(&mut others).unwrap_or(0.0) {
+        let mut others: Vec<f64> = found
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| *k != i)
+            .map(|(_, s)| s.map_or(0.0, |s| s.z))
+            .collect();
+        if standout.z >= Z && standout.z >= OUTSTANDING * robust::median(&mut others).unwrap_or(0.0)
+        {
             out.push((host.clone(), owns.as_slice(), standout));
         }
     }
@@ -122,14 +193,26 @@ fn outstanding<'a>(m: &Measured, hosts: &'a BTreeMap<String, Vec<&'a Own>>) -> V
 
 /// Whether pauses of single ranks on the host explain its lateness: they delay its other ranks through the communicators
 /// inside the host, a different rank each time.
-fn by_pauses(m: &Measured, owns: &[Own], host: &str, owns_here: &[&Own], standout: &Standout) -> bool {
+fn by_pauses(
+    m: &Measured,
+    owns: &[Own],
+    host: &str,
+    owns_here: &[&Own],
+    standout: &Standout,
+) -> bool {
     let window = standout.start..standout.end;
     let mut events: BTreeMap<&str, f64> = BTreeMap::new();
     for o in owns {
-        let mut hosts = m.topology.comms[o.comm].members.iter().map(|x| m.topology.processes[x.1.0 as usize].host.as_str());
+        let mut hosts = m.topology.comms[o.comm]
+            .members
+            .iter()
+            .map(|x| m.topology.processes[x.1.0 as usize].host.as_str());
         let home = m.topology.processes[o.process].host.as_str();
         if hosts.all(|h| h == home) {
-            *events.entry(home).or_default() += m.traces[o.comm].member(o.member)[window.clone()].iter().map(|b| b.event_micros).sum::<f64>();
+            *events.entry(home).or_default() += m.traces[o.comm].member(o.member)[window.clone()]
+                .iter()
+                .map(|b| b.event_micros)
+                .sum::<f64>();
         }
     }
     let mine = events.remove(host).unwrap_or(0.0);
@@ -138,7 +221,10 @@ fn by_pauses(m: &Measured, owns: &[Own], host: &str, owns_here: &[&Own], standou
         .iter()
         .map(|o| {
             let bins = &m.traces[o.comm].member(o.member)[window.clone()];
-            bins.iter().zip(&o.measured[window.clone()]).map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations).sum::<f64>()
+            bins.iter()
+                .zip(&o.measured[window.clone()])
+                .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
+                .sum::<f64>()
         })
         .sum::<f64>()
         / owns_here.len().max(1) as f64;
@@ -157,7 +243,14 @@ fn median_series(m: &Measured, owns: &[&Own]) -> Series {
 }
 
 /// Whether fellows on other hosts are as late, so that the delay isn't the host's: another stage of the same pipeline replica.
-fn shared_abroad(m: &Measured, owns: &[Own], host: &str, late: &[&Own], mean: &dyn Fn(&Series) -> f64, level: f64) -> bool {
+fn shared_abroad(
+    m: &Measured,
+    owns: &[Own],
+    host: &str,
+    late: &[&Own],
+    mean: &dyn Fn(&Series) -> f64,
+    level: f64,
+) -> bool {
     let by_process: BTreeMap<usize, Vec<&Own>> = owns.iter().fold(BTreeMap::new(), |mut map, o| {
         map.entry(o.process).or_insert_with(Vec::new).push(o);
         map
@@ -165,7 +258,11 @@ fn shared_abroad(m: &Measured, owns: &[Own], host: &str, late: &[&Own], mean: &d
     let (mut shared, mut asked) = (0, 0);
     for o in late {
         let family = m.family_of[o.comm];
-        for through in by_process[&o.process].iter().map(|x| x.comm).chain(pipelines(m, o.process)) {
+        for through in by_process[&o.process]
+            .iter()
+            .map(|x| x.comm)
+            .chain(pipelines(m, o.process))
+        {
             if m.family_of[through] == family {
                 continue;
             }
@@ -188,10 +285,50 @@ fn shared_abroad(m: &Measured, owns: &[Own], host: &str, late: &[&Own], mean: &d
 }
 
 fn pipelines(m: &Measured, process: usize) -> impl Iterator<Item = usize> + '_ {
-    (0..m.pairs.len()).filter(move |&c| !m.pairs[c].is_empty() && m.topology.comms[c].members.iter().any(|x| x.1.0 as usize == process))
+    (0..m.pairs.len()).filter(move |&c| {
+        !m.pairs[c].is_empty()
+            && m.topology.comms[c]
+                .members
+                .iter()
+                .any(|x| x.1.0 as usize == process)
+    })
+}
+
+/// Whether a culprit on a host that shares no communicator with this one, but those of everybody, is as late in the same family:
+/// then both may belong to one replica of a pipeline whose Send and Recv left no records.
+fn unseen_link(
+    m: &Measured,
+    owns: &[Own],
+    culprit: &LateRank,
+    host: &str,
+    owns_here: &[&Own],
+    standout: &Standout,
+) -> bool {
+    let everybody = m.topology.processes.len();
+    let apart = !m.topology.comms.iter().any(|c| {
+        let sits = |p: usize| m.topology.processes[p].host == host;
+        c.members.len() < everybody
+            && c.members.iter().any(|x| x.1.0 as usize == culprit.process)
+            && c.members.iter().any(|x| sits(x.1.0 as usize))
+    });
+    let family = owns_here.first().map(|o| m.family_of[o.comm]);
+    apart
+        && owns
+            .iter()
+            .filter(|o| o.process == culprit.process && Some(m.family_of[o.comm]) == family)
+            .any(|o| {
+                let mut inside: Vec<f64> = o.measured[standout.start..standout.end]
+                    .iter()
+                    .flatten()
+                    .copied()
+                    .collect();
+                robust::median(&mut inside).is_some_and(|level| level >= 0.5 * standout.mean)
+            })
 }
 
 /// Hosts of late ranks, and of those that they carry along: their lateness is explained.
 pub(crate) fn hosts_of(m: &Measured, late: &[LateRank]) -> BTreeSet<String> {
-    late.iter().map(|l| m.topology.processes[l.process].host.clone()).collect()
+    late.iter()
+        .map(|l| m.topology.processes[l.process].host.clone())
+        .collect()
 }

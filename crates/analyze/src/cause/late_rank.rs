@@ -19,10 +19,13 @@ const LOCAL_SHARE: f64 = 0.03;
 const CARRIED: f64 = 0.3;
 
 /// A lateness is unusual at this many times what ranks of a family usually differ by.
-const UNUSUAL: f64 = 5.0;
+const UNUSUAL: f64 = 4.0;
 
 /// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
 const OWN: f64 = 0.5;
+
+/// Up to this part of a culprit's lateness may rub off on its peers where records lack.
+const SHADOW: f64 = 0.25;
 
 /// Fewer ranks than this have nothing usual.
 const LEAST_RANKS: usize = 4;
@@ -71,9 +74,15 @@ pub(crate) fn lateness(m: &Measured, places: &[Vec<(usize, usize)>]) -> Vec<Own>
 pub(crate) fn noises(m: &Measured, owns: &[Own]) -> BTreeMap<usize, window::Noise> {
     let mut by_family: BTreeMap<usize, Vec<Series>> = BTreeMap::new();
     for o in owns {
-        by_family.entry(m.family_of[o.comm]).or_default().push(o.own.clone());
+        by_family
+            .entry(m.family_of[o.comm])
+            .or_default()
+            .push(o.own.clone());
     }
-    by_family.into_iter().map(|(f, series)| (f, window::noise(&series, NOISE_FLOOR_MICROS))).collect()
+    by_family
+        .into_iter()
+        .map(|(f, series)| (f, window::noise(&series, NOISE_FLOOR_MICROS)))
+        .collect()
 }
 
 /// What ranks of a family usually differ by, over the whole run: some processes do a little more on their CPU, every time, and
@@ -96,7 +105,9 @@ impl Usual {
 fn usual_differences(m: &Measured, owns: &[Own]) -> BTreeMap<usize, Usual> {
     let mut means: BTreeMap<usize, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for o in owns {
-        let (sum, weight) = o.points(m).iter().flatten().fold((0.0, 0.0), |a, p| (a.0 + p.value * p.weight, a.1 + p.weight));
+        let (sum, weight) = o.points(m).iter().flatten().fold((0.0, 0.0), |a, p| {
+            (a.0 + p.value * p.weight, a.1 + p.weight)
+        });
         if weight > 0.0 {
             let of = means.entry(m.family_of[o.comm]).or_default();
             of.0.push(sum / weight);
@@ -107,41 +118,83 @@ fn usual_differences(m: &Measured, owns: &[Own]) -> BTreeMap<usize, Usual> {
         .into_iter()
         .map(|(f, (v, mut w))| {
             // Of two or three ranks one late one is a third at least: nothing is usual there.
-            let scale = if v.len() < LEAST_RANKS { 0.0 } else { robust::scale(&v).unwrap_or(0.0) };
-            (f, Usual { scale, weight: robust::median(&mut w).unwrap_or(0.0) })
+            let scale = if v.len() < LEAST_RANKS {
+                0.0
+            } else {
+                robust::scale(&v).unwrap_or(0.0)
+            };
+            (
+                f,
+                Usual {
+                    scale,
+                    weight: robust::median(&mut w).unwrap_or(0.0),
+                },
+            )
         })
         .collect()
 }
 
 /// Every rank that is late by itself, by time lost.
-pub(crate) fn late_ranks(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>, delay: &Delay) -> Vec<LateRank> {
+pub(crate) fn late_ranks(
+    m: &Measured,
+    owns: &[Own],
+    spanning: &BTreeSet<usize>,
+    delay: &Delay,
+) -> Vec<LateRank> {
     let noises = noises(m, owns);
     let usual = usual_differences(m, owns);
     let mut best: BTreeMap<usize, LateRank> = BTreeMap::new();
     for o in owns {
         let points = o.points(m);
-        let Some(standout) = window::standout(&points, noises[&m.family_of[o.comm]]) else { continue };
-        let weight: f64 = points[standout.start..standout.end].iter().flatten().map(|p| p.weight).sum();
+        let Some(standout) = window::standout(&points, noises[&m.family_of[o.comm]]) else {
+            continue;
+        };
+        let weight: f64 = points[standout.start..standout.end]
+            .iter()
+            .flatten()
+            .map(|p| p.weight)
+            .sum();
         let measured: f64 = o.measured[standout.start..standout.end]
             .iter()
             .zip(&points[standout.start..standout.end])
             .map(|(v, p)| v.unwrap_or(0.0) * p.map_or(0.0, |p| p.weight))
             .sum();
         // Not a rest of what fellows share, and more than ranks usually differ by.
-        let unusual = standout.mean >= usual[&m.family_of[o.comm]].limit(weight) && standout.mean * weight >= OWN * measured;
+        let unusual = standout.mean >= usual[&m.family_of[o.comm]].limit(weight)
+            && standout.mean * weight >= OWN * measured;
         if standout.z < Z || !unusual || spanning.contains(&o.comm) {
             continue;
         }
         let trace = &m.traces[o.comm];
         let window = standout.start..standout.end;
-        let (operations, late) = trace.member(o.member)[window.clone()].iter().zip(&o.own[window.clone()]).fold((0.0, 0.0), |a, (b, v)| {
-            (a.0 + b.operations, a.1 + v.unwrap_or(0.0) * b.operations)
-        });
+        let (operations, late) = trace.member(o.member)[window.clone()]
+            .iter()
+            .zip(&o.own[window.clone()])
+            .fold((0.0, 0.0), |a, (b, v)| {
+                (a.0 + b.operations, a.1 + v.unwrap_or(0.0) * b.operations)
+            });
         let members = m.topology.comms[o.comm].members.len();
-        let time: f64 = (0..members).flat_map(|i| &trace.member(i)[window.clone()]).map(|b| b.micros).sum();
-        let local_share = if time > 0.0 { late * (members - 1) as f64 / time } else { 0.0 };
-        // What a slow link or a late neighbour in the pipeline added to its way here isn't its own.
-        let passed_on = delay.beyond_fellows(m, o, window.clone()) >= PASSED_ON * late;
+        let time: f64 = (0..members)
+            .flat_map(|i| &trace.member(i)[window.clone()])
+            .map(|b| b.micros)
+            .sum();
+        let local_share = if time > 0.0 {
+            late * (members - 1) as f64 / time
+        } else {
+            0.0
+        };
+        // What a slow link or a late neighbour in the pipeline added to its way here isn't its own; a part of it is shared by
+        // fellows, and has been taken off already.
+        let shared: f64 = trace.member(o.member)[window.clone()]
+            .iter()
+            .zip(
+                o.measured[window.clone()]
+                    .iter()
+                    .zip(&o.own[window.clone()]),
+            )
+            .map(|(b, (all, own))| (all.unwrap_or(0.0) - own.unwrap_or(0.0)) * b.operations)
+            .sum();
+        let passed_on = delay.beyond_fellows(m, o, window.clone()) - shared >= PASSED_ON * late;
         if local_share < LOCAL_SHARE || operations <= 0.0 || passed_on {
             continue;
         }
@@ -171,18 +224,44 @@ pub(crate) fn late_ranks(m: &Measured, owns: &[Own], spanning: &BTreeSet<usize>,
         }
     }
     let mut out: Vec<LateRank> = best.into_values().collect();
+    drop_shadows(m, &mut out);
     for late in &mut out {
         add_carried(m, owns, &noises, late);
     }
-    out.sort_by(|a, b| b.time_lost.total_cmp(&a.time_lost).then(a.process.cmp(&b.process)));
+    out.sort_by(|a, b| {
+        b.time_lost
+            .total_cmp(&a.time_lost)
+            .then(a.process.cmp(&b.process))
+    });
     out
 }
 
+/// Drops ranks that are a fraction as late as another of their communicator, where most collectives lack ranks: there a rank is
+/// compared with the culprit in one collective and without it in the next, and a part of the culprit's lateness rubs off.
+fn drop_shadows(m: &Measured, late: &mut Vec<LateRank>) {
+    let all = late.clone();
+    late.retain(|l| {
+        let facts = &m.facts[l.comm];
+        2 * facts.complete() >= facts.collectives()
+            || !all.iter().any(|o| {
+                o.comm == l.comm && o.process != l.process && l.micros_late < SHADOW * o.micros_late
+            })
+    });
+}
+
 /// Adds the time that is lost to ranks which the culprit carries along: fellows that are as late as it is in the same family.
-fn add_carried(m: &Measured, owns: &[Own], noises: &BTreeMap<usize, window::Noise>, late: &mut LateRank) {
+fn add_carried(
+    m: &Measured,
+    owns: &[Own],
+    noises: &BTreeMap<usize, window::Noise>,
+    late: &mut LateRank,
+) {
     let window = late.standout.start..late.standout.end;
     let mean = |s: &Series| {
-        let (sum, n) = s[window.clone()].iter().flatten().fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
+        let (sum, n) = s[window.clone()]
+            .iter()
+            .flatten()
+            .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
         if n > 0 { sum / f64::from(n) } else { 0.0 }
     };
     // In which families it is late, and by how much.
@@ -190,25 +269,42 @@ fn add_carried(m: &Measured, owns: &[Own], noises: &BTreeMap<usize, window::Nois
     let mut fellows: BTreeSet<usize> = BTreeSet::new();
     for o in owns.iter().filter(|o| o.process == late.process) {
         let noise = noises[&m.family_of[o.comm]].point;
-        let chunks: f64 = m.traces[o.comm].member(o.member)[window.clone()].iter().map(|b| b.chunks).sum();
+        let chunks: f64 = m.traces[o.comm].member(o.member)[window.clone()]
+            .iter()
+            .map(|b| b.chunks)
+            .sum();
         let level = own_families.entry(m.family_of[o.comm]).or_insert(0.0);
         // Families in which it isn't clearly late carry nobody along.
         if mean(&o.measured) * chunks.max(1.0).sqrt() >= 0.5 * Z * noise {
             *level = level.max(mean(&o.measured));
         }
-        fellows.extend(m.topology.comms[o.comm].members.iter().map(|x| x.1.0 as usize));
+        fellows.extend(
+            m.topology.comms[o.comm]
+                .members
+                .iter()
+                .map(|x| x.1.0 as usize),
+        );
     }
     let mut lost = 0.0;
     for o in owns.iter().filter(|o| fellows.contains(&o.process)) {
-        let Some(&level) = own_families.get(&m.family_of[o.comm]) else { continue };
+        let Some(&level) = own_families.get(&m.family_of[o.comm]) else {
+            continue;
+        };
         let carried = mean(&o.measured);
         let same = o.process == late.process;
-        if level <= 0.0 || carried <= 0.0 || (!same && (carried < CARRIED * level || mean(&o.own) > 0.5 * carried)) {
+        if level <= 0.0
+            || carried <= 0.0
+            || (!same && (carried < CARRIED * level || mean(&o.own) > 0.5 * carried))
+        {
             continue;
         }
         let waiting = (m.topology.comms[o.comm].members.len() - 1) as f64;
         let bins = &m.traces[o.comm].member(o.member)[window.clone()];
-        let late_micros: f64 = bins.iter().zip(&o.measured[window.clone()]).map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations).sum();
+        let late_micros: f64 = bins
+            .iter()
+            .zip(&o.measured[window.clone()])
+            .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
+            .sum();
         // A delay that overlaps with computing is seen by several operations, but not by any number.
         let late_micros = late_micros.min(SEEN * late.micros_late * late.operations);
         // What waited can't exceed what was waited in all.
@@ -216,7 +312,11 @@ fn add_carried(m: &Measured, owns: &[Own], noises: &BTreeMap<usize, window::Nois
             .flat_map(|i| &m.traces[o.comm].member(i)[window.clone()])
             .map(|b| b.wait)
             .sum();
-        let waited = if all > 0.0 { (late_micros * waiting).min(all) } else { late_micros * waiting };
+        let waited = if all > 0.0 {
+            (late_micros * waiting).min(all)
+        } else {
+            late_micros * waiting
+        };
         if waited > 0.0 {
             lost += waited;
             late.comms.insert(o.comm);

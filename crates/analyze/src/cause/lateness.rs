@@ -14,7 +14,10 @@ use crate::statistics::robust;
 use crate::statistics::window::Point;
 
 /// With this many fellows the median with a rank and without it are the same for our purpose.
-const MANY: usize = 6;
+const MANY: usize = 16;
+
+/// So many of many fellows must speak at a time, the rank among them.
+const QUORUM: usize = 6;
 
 /// A value per stretch of time, where there is one.
 pub(crate) type Series = Vec<Option<f64>>;
@@ -48,9 +51,13 @@ pub(crate) fn places(m: &Measured) -> Vec<Vec<(usize, usize)>> {
 /// Stretches on either side that a value is smoothed over. Times of operations are known to about 0.3 dump intervals (the
 /// mean stamp of a few ranks), and what is compared must be of one time.
 fn radius(m: &Measured) -> usize {
+    ((0.3 * m.dump_interval.unwrap_or(0.0) / width(m)).ceil() as usize).clamp(2, 12)
+}
+
+/// Length of a stretch, µs.
+fn width(m: &Measured) -> f64 {
     let (start, end) = m.grid.bounds(0);
-    let width = (end.as_unix_micros() - start.as_unix_micros()).max(1) as f64;
-    ((0.3 * m.dump_interval.unwrap_or(0.0) / width).ceil() as usize).clamp(2, 12)
+    (end.as_unix_micros() - start.as_unix_micros()).max(1) as f64
 }
 
 /// Which quantity of a bin.
@@ -70,7 +77,10 @@ fn smooth(bins: &[Bin], quantity: Quantity, radius: usize) -> Series {
             }
             let near = &bins[b.saturating_sub(radius)..(b + radius + 1).min(bins.len())];
             match quantity {
-                Quantity::Lateness => Some(near.iter().map(|b| b.lateness).sum::<f64>() / near.iter().map(|b| b.operations).sum::<f64>()),
+                Quantity::Lateness => Some(
+                    near.iter().map(|b| b.lateness).sum::<f64>()
+                        / near.iter().map(|b| b.operations).sum::<f64>(),
+                ),
                 Quantity::Events => Some(near.iter().map(|b| b.event_micros).sum()),
             }
         })
@@ -78,40 +88,67 @@ fn smooth(bins: &[Bin], quantity: Quantity, radius: usize) -> Series {
 }
 
 /// Separates a quantity into shared and own parts.
-pub(crate) fn separate(m: &Measured, places: &[Vec<(usize, usize)>], quantity: Quantity) -> Vec<Own> {
+pub(crate) fn separate(
+    m: &Measured,
+    places: &[Vec<(usize, usize)>],
+    quantity: Quantity,
+) -> Vec<Own> {
     let radius = radius(m);
     let series: Vec<Vec<Series>> = m
         .traces
         .iter()
         .zip(&m.topology.comms)
         .map(|(t, c)| {
-            let members = if t.bins.is_empty() { 0 } else { c.members.len() };
-            (0..members).map(|i| smooth(t.member(i), quantity, radius)).collect()
+            let members = if t.bins.is_empty() {
+                0
+            } else {
+                c.members.len()
+            };
+            (0..members)
+                .map(|i| smooth(t.member(i), quantity, radius))
+                .collect()
         })
         .collect();
-    let shared = Shared { m, places, series: &series, memo: std::cell::RefCell::default() };
+    let shared = Shared {
+        m,
+        places,
+        series: &series,
+        memo: std::cell::RefCell::default(),
+    };
     let mut out = Vec::new();
     for (process, mine) in places.iter().enumerate() {
         for &(comm, member) in mine {
-            let Some(measured) = series[comm].get(member).filter(|s| s.iter().any(Option::is_some)) else { continue };
+            let Some(measured) = series[comm]
+                .get(member)
+                .filter(|s| s.iter().any(Option::is_some))
+            else {
+                continue;
+            };
             let mut own = measured.clone();
             for &(other, _) in mine {
                 if other == comm || m.topology.comms[other].members.len() < 2 {
                     continue;
                 }
                 let explained = shared.by_fellows(m.family_of[comm], other, process);
-                if explained.iter().all(Option::is_none) {
-                    continue;
-                }
+                // Where the fellows are silent, they are taken to share what they share on the whole.
+                let (sum, n) = explained
+                    .iter()
+                    .flatten()
+                    .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
+                let usual = if n > 0 { sum / f64::from(n) } else { 0.0 };
                 for ((value, explained), all) in own.iter_mut().zip(&explained).zip(measured) {
-                    // Where the fellows are silent nobody knows what they share.
-                    *value = match (*value, explained, all) {
-                        (Some(v), Some(e), Some(all)) => Some(v.min(all - e.max(0.0))),
-                        _ => None,
-                    };
+                    if let (Some(v), Some(all)) = (value.as_mut(), all) {
+                        *v = v.min(all - explained.unwrap_or(usual).max(0.0));
+                    }
                 }
             }
-            out.push(Own { comm, member, process, measured: measured.clone(), own });
+            out.push(Own {
+                comm,
+                member,
+                process,
+                measured: measured.clone(),
+                own,
+            });
         }
     }
     out
@@ -126,7 +163,16 @@ impl Own {
 
 /// A series with the chunks behind each value.
 pub(crate) fn weighted(series: &Series, bins: &[Bin]) -> Vec<Option<Point>> {
-    series.iter().zip(bins).map(|(v, b)| v.map(|value| Point { value, weight: b.chunks })).collect()
+    series
+        .iter()
+        .zip(bins)
+        .map(|(v, b)| {
+            v.map(|value| Point {
+                value,
+                weight: b.chunks,
+            })
+        })
+        .collect()
 }
 
 /// Time that a process spent, stretch by stretch, in what delays it beyond its collectives' waiting: Send and Recv, and the
@@ -134,6 +180,7 @@ pub(crate) fn weighted(series: &Series, bins: &[Bin]) -> Vec<Option<Point>> {
 pub(crate) struct Delay {
     by_process: Vec<Vec<f64>>,
     radius: usize,
+    width: f64,
 }
 
 impl Delay {
@@ -142,24 +189,52 @@ impl Delay {
         let mut by_process = vec![vec![0.0; m.grid.len()]; m.topology.processes.len()];
         for (comm, micros) in m.topology.comms.iter().zip(&m.p2p_micros) {
             for (member, series) in comm.members.iter().zip(micros.chunks(m.grid.len().max(1))) {
-                by_process[member.1.0 as usize].iter_mut().zip(series).for_each(|(a, b)| *a += b);
+                by_process[member.1.0 as usize]
+                    .iter_mut()
+                    .zip(series)
+                    .for_each(|(a, b)| *a += b);
             }
         }
         for (processes, excess) in slow {
             for &p in processes {
-                by_process[p].iter_mut().zip(excess).for_each(|(a, b)| *a += b);
+                by_process[p]
+                    .iter_mut()
+                    .zip(excess)
+                    .for_each(|(a, b)| *a += b);
             }
         }
-        Self { by_process, radius: radius(m) }
+        Self {
+            by_process,
+            radius: radius(m),
+            width: width(m),
+        }
     }
 
     /// How much longer `o`'s process was delayed than the median of its fellows in the communicator, in a window, µs.
-    pub(crate) fn beyond_fellows(&self, m: &Measured, o: &Own, window: std::ops::Range<usize>) -> f64 {
-        let near = window.start.saturating_sub(self.radius)..(window.end + self.radius).min(m.grid.len());
+    pub(crate) fn beyond_fellows(
+        &self,
+        m: &Measured,
+        o: &Own,
+        window: std::ops::Range<usize>,
+    ) -> f64 {
+        let near =
+            window.start.saturating_sub(self.radius)..(window.end + self.radius).min(m.grid.len());
         let sum = |p: usize| self.by_process[p][near.clone()].iter().sum::<f64>();
-        let mut fellows: Vec<f64> =
-            m.topology.comms[o.comm].members.iter().map(|x| x.1.0 as usize).filter(|&p| p != o.process).map(sum).collect();
-        sum(o.process) - robust::median(&mut fellows).unwrap_or(0.0)
+        let mut fellows: Vec<f64> = m.topology.comms[o.comm]
+            .members
+            .iter()
+            .map(|x| x.1.0 as usize)
+            .filter(|&p| p != o.process)
+            .map(sum)
+            .collect();
+        // Each process writes at times of its own: at the edges of a window up to an interval is counted here or there.
+        let length = ((near.end - near.start) as f64 * self.width).max(1.0);
+        let edges = if near.len() == m.grid.len() {
+            0.0
+        } else {
+            sum(o.process) * (m.dump_interval.unwrap_or(0.0) / length).min(1.0)
+        };
+        sum(o.process) - robust::median(&mut fellows).unwrap_or(0.0) - edges
     }
 }
 
@@ -182,7 +257,9 @@ impl Shared<'_> {
             return known.clone();
         }
         let all = self.median(family, through, None);
-        self.memo.borrow_mut().insert((family, through), all.clone());
+        self.memo
+            .borrow_mut()
+            .insert((family, through), all.clone());
         all
     }
 
@@ -201,7 +278,12 @@ impl Shared<'_> {
             .map(|b| {
                 values.clear();
                 values.extend(fellows.iter().filter_map(|s| s[b]));
-                robust::median(&mut values)
+                // The rank itself is among many fellows, and mustn't explain itself where most of the others are silent.
+                if but.is_none() && values.len() < QUORUM {
+                    None
+                } else {
+                    robust::median(&mut values)
+                }
             })
             .collect()
     }

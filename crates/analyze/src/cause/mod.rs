@@ -44,34 +44,74 @@ pub(crate) fn find(m: &mut Measured, inputs: &Inputs) -> Causes {
         .flat_map(|l| &l.units)
         .map(|&u| &units[u])
         .filter(|u| u.pair.is_none())
-        .map(|u| (u.processes.clone(), u.excess.iter().map(|e| e / u.processes.len() as f64).collect()))
+        .map(|u| {
+            (
+                u.processes.clone(),
+                u.excess
+                    .iter()
+                    .map(|e| e / u.processes.len() as f64)
+                    .collect(),
+            )
+        })
         .collect();
     let delay = Delay::of(m, &slow);
     let late = late_rank::late_ranks(m, &owns, &spanning, &delay);
     let late_processes: BTreeSet<usize> = late.iter().map(|l| l.process).collect();
     let intermittent = intermittent::intermittents(m, &places, &spanning, &late_processes, &delay);
     let mut explained = late_host::hosts_of(m, &late);
-    explained.extend(intermittent.iter().map(|i| m.topology.processes[i.process].host.clone()));
+    explained.extend(
+        intermittent
+            .iter()
+            .map(|i| m.topology.processes[i.process].host.clone()),
+    );
     for link in &links {
         for &u in &link.units {
-            explained.extend(units[u].processes.iter().map(|&p| m.topology.processes[p].host.clone()));
+            explained.extend(
+                units[u]
+                    .processes
+                    .iter()
+                    .map(|&p| m.topology.processes[p].host.clone()),
+            );
         }
     }
-    let hosts = late_host::late_hosts(m, &owns, &spanning, &explained);
+    let hosts = late_host::late_hosts(m, &owns, &spanning, &explained, &late);
     let budget = budget::budget(m, &units, &links);
 
     let mut findings: Vec<(Finding, Option<(usize, usize)>)> = Vec::new();
-    findings.extend(late.iter().map(|l| (verdicts::late_rank(m, l), Some((l.comm, l.member)))));
-    findings.extend(intermittent.iter().map(|i| (verdicts::intermittent(m, i), Some((i.comm, i.member)))));
+    findings.extend(
+        late.iter()
+            .map(|l| (verdicts::late_rank(m, l), Some((l.comm, l.member)))),
+    );
+    findings.extend(
+        intermittent
+            .iter()
+            .map(|i| (verdicts::intermittent(m, i), Some((i.comm, i.member)))),
+    );
     findings.extend(hosts.iter().map(|h| (verdicts::late_host(m, h), None)));
-    findings.extend(links.iter().map(|l| (verdicts::slow_link(m, &units, l), None)));
-    findings.extend(stage::imbalance(m).iter().map(|s| (verdicts::stage(m, s), None)));
+    findings.extend(
+        links
+            .iter()
+            .map(|l| (verdicts::slow_link(m, &units, l), None)),
+    );
+    findings.extend(
+        stage::imbalance(m)
+            .iter()
+            .map(|s| (verdicts::stage(m, s), None)),
+    );
     findings.sort_by(|(a, _), (b, _)| {
-        b.impact.share_of_collective_time.total_cmp(&a.impact.share_of_collective_time).then_with(|| a.id.cmp(&b.id))
+        b.impact
+            .share_of_collective_time
+            .total_cmp(&a.impact.share_of_collective_time)
+            .then_with(|| a.id.cmp(&b.id))
     });
     let timelines = pictures::timelines(m, &findings);
     let heat_maps = pictures::heat_maps(m, &owns, &units);
     let mut findings: Vec<Finding> = findings.into_iter().map(|f| f.0).collect();
     findings.extend(data_quality::findings(m, inputs));
-    Causes { findings, budget, heat_maps, timelines }
+    Causes {
+        findings,
+        budget,
+        heat_maps,
+        timelines,
+    }
 }

@@ -18,7 +18,10 @@ pub(crate) fn heat_maps(m: &Measured, owns: &[Own], units: &[Unit]) -> Vec<HeatM
         for b in 0..stretches {
             if let Some(v) = o.own[b] {
                 let cell = &mut late[o.process * stretches + b];
-                *cell = (cell.0 + v.max(0.0) * bins[b].operations, cell.1 + bins[b].operations);
+                *cell = (
+                    cell.0 + v.max(0.0) * bins[b].operations,
+                    cell.1 + bins[b].operations,
+                );
             }
         }
     }
@@ -34,13 +37,18 @@ pub(crate) fn heat_maps(m: &Measured, owns: &[Own], units: &[Unit]) -> Vec<HeatM
         }
     }
     let map = |title: &str, unit: &str, sums: &[(f64, f64)], neutral| {
-        let values: Vec<Option<f64>> = sums.iter().map(|s| (s.1 > 0.0).then(|| s.0 / s.1)).collect();
+        let values: Vec<Option<f64>> = sums
+            .iter()
+            .map(|s| (s.1 > 0.0).then(|| s.0 / s.1))
+            .collect();
         let mut edges: Vec<_> = (0..stretches).map(|b| m.grid.bounds(b).0).collect();
         edges.extend(stretches.checked_sub(1).map(|last| m.grid.bounds(last).1));
         HeatMap {
             title: title.into(),
             unit: unit.into(),
-            rows: (0..n).map(|p| ProcessId(u32::try_from(p).unwrap_or(u32::MAX))).collect(),
+            rows: (0..n)
+                .map(|p| ProcessId(u32::try_from(p).unwrap_or(u32::MAX)))
+                .collect(),
             edges,
             values,
             neutral,
@@ -48,7 +56,12 @@ pub(crate) fn heat_maps(m: &Measured, owns: &[Own], units: &[Unit]) -> Vec<HeatM
     };
     let mut out = Vec::new();
     if late.iter().any(|s| s.1 > 0.0) {
-        out.push(map("Late arrival of a rank's own, mean over its collectives", "µs", &late, 0.0));
+        out.push(map(
+            "Late arrival of a rank's own, mean over its collectives",
+            "µs",
+            &late,
+            0.0,
+        ));
     }
     if slow.iter().any(|s| s.1 > 0.0) {
         out.push(map("Transfer time of a rank's communicators and pairs, against the fast ones of their kind", "×", &slow, 1.0));
@@ -57,13 +70,22 @@ pub(crate) fn heat_maps(m: &Measured, owns: &[Own], units: &[Unit]) -> Vec<HeatM
 }
 
 /// For each finding about a rank, the collective of its communicator that waited longest for one rank, if it was that rank.
-pub(crate) fn timelines(m: &Measured, findings: &[(Finding, Option<(usize, usize)>)]) -> Vec<CollectiveTimeline> {
+pub(crate) fn timelines(
+    m: &Measured,
+    findings: &[(Finding, Option<(usize, usize)>)],
+) -> Vec<CollectiveTimeline> {
     let mut out = Vec::new();
     for (finding, place) in findings {
-        let &Some((comm, member)) = place else { continue };
-        let Some((_, rows)) = &m.traces[comm].worst else { continue };
+        let &Some((comm, member)) = place else {
+            continue;
+        };
+        let Some((_, rows)) = &m.traces[comm].worst else {
+            continue;
+        };
         let longest = rows.iter().map(|r| r.micros).fold(0.0, f64::max);
-        let Some(last) = rows.iter().min_by(|a, b| a.micros.total_cmp(&b.micros)) else { continue };
+        let Some(last) = rows.iter().min_by(|a, b| a.micros.total_cmp(&b.micros)) else {
+            continue;
+        };
         if last.member as usize != member {
             continue;
         }

@@ -51,15 +51,22 @@ pub(crate) struct Imbalance {
 /// The stage that computes longest, if by much: whoever computes longer communicates (waits) less.
 pub(crate) fn imbalance(m: &Measured) -> Option<Imbalance> {
     let stages = stage_of(m);
-    let (collectives, complete) = m.facts.iter().fold((0, 0), |a, f| (a.0 + f.collectives(), a.1 + f.complete()));
-    if stages.is_empty() || m.topology.runs.len() != 1 || (complete as f64) < COMPLETE * collectives as f64 {
+    let (collectives, complete) = m
+        .facts
+        .iter()
+        .fold((0, 0), |a, f| (a.0 + f.collectives(), a.1 + f.complete()));
+    if stages.is_empty()
+        || m.topology.runs.len() != 1
+        || (complete as f64) < COMPLETE * collectives as f64
+    {
         return None;
     }
     if m.dropped.iter().flatten().any(|&d| d > 0) {
         return None;
     }
     let (start, end) = m.topology.span()?;
-    let wall = (end.as_unix_micros() - start.as_unix_micros()) as f64 + m.dump_interval.unwrap_or(0.0);
+    let wall =
+        (end.as_unix_micros() - start.as_unix_micros()) as f64 + m.dump_interval.unwrap_or(0.0);
     let mut busy: BTreeMap<usize, f64> = BTreeMap::new();
     for (key, sums) in m.census.cells.iter().filter(|(k, _)| k.timing == m.timing) {
         let (comm, member) = m.topology.place[key.endpoint as usize];
@@ -68,17 +75,26 @@ pub(crate) fn imbalance(m: &Measured) -> Option<Imbalance> {
     }
     let mut by_stage: BTreeMap<(usize, u32), Vec<(usize, f64)>> = BTreeMap::new();
     for (&process, &stage) in &stages {
-        by_stage.entry(stage).or_default().push((process, busy.get(&process).copied().unwrap_or(0.0)));
+        by_stage
+            .entry(stage)
+            .or_default()
+            .push((process, busy.get(&process).copied().unwrap_or(0.0)));
     }
     if by_stage.len() < 2 || by_stage.keys().map(|k| k.0).collect::<BTreeSet<_>>().len() != 1 {
         return None;
     }
     let level: BTreeMap<(usize, u32), f64> = by_stage
         .iter()
-        .filter_map(|(&s, v)| robust::median(&mut v.iter().map(|x| x.1).collect::<Vec<_>>()).map(|l| (s, l)))
+        .filter_map(|(&s, v)| {
+            robust::median(&mut v.iter().map(|x| x.1).collect::<Vec<_>>()).map(|l| (s, l))
+        })
         .collect();
     let (&stage, &least) = level.iter().min_by(|a, b| a.1.total_cmp(b.1))?;
-    let mut others: Vec<f64> = level.iter().filter(|(s, _)| **s != stage).map(|(_, &l)| l).collect();
+    let mut others: Vec<f64> = level
+        .iter()
+        .filter(|(s, _)| **s != stage)
+        .map(|(_, &l)| l)
+        .collect();
     let typical = robust::median(&mut others)?;
     let (computing, computing_others) = (wall - least, wall - typical);
     if computing_others <= 0.0 || computing / computing_others - 1.0 < IMBALANCE {
@@ -89,7 +105,9 @@ pub(crate) fn imbalance(m: &Measured) -> Option<Imbalance> {
         processes: by_stage[&stage].iter().map(|x| x.0).collect(),
         excess: computing / computing_others - 1.0,
         communication: (least, typical),
-        comms: (0..m.pairs.len()).filter(|&c| m.family_of[c] == stage.0).collect(),
+        comms: (0..m.pairs.len())
+            .filter(|&c| m.family_of[c] == stage.0)
+            .collect(),
     })
 }
 

@@ -94,7 +94,19 @@ pub(crate) fn units(m: &Measured) -> Vec<Unit> {
 }
 
 fn blank(comm: usize, pair: Option<(u32, u32)>, processes: Vec<usize>, kind: Kind) -> Unit {
-    Unit { comm, pair, processes, network: kind.network, kind, ratio: Vec::new(), excess: Vec::new(), time: Vec::new(), chunks: Vec::new(), sparse: false, operations: 0.0 }
+    Unit {
+        comm,
+        pair,
+        processes,
+        network: kind.network,
+        kind,
+        ratio: Vec::new(),
+        excess: Vec::new(),
+        time: Vec::new(),
+        chunks: Vec::new(),
+        sparse: false,
+        operations: 0.0,
+    }
 }
 
 fn communicator_drafts(m: &Measured) -> Vec<Draft> {
@@ -105,15 +117,28 @@ fn communicator_drafts(m: &Measured) -> Vec<Draft> {
             continue;
         }
         let network = comm.class().crosses_network();
-        let kind = Kind { family: m.family_of[c], p2p: false, network };
+        let kind = Kind {
+            family: m.family_of[c],
+            p2p: false,
+            network,
+        };
         let processes = comm.members.iter().map(|x| x.1.0 as usize).collect();
         let cells = trace
             .transfer
             .iter()
-            .filter(|((f, size), _)| m.semantics(*f, c).traffic_factor.unwrap_or(0.0) * *size as f64 >= LEAST_TRAFFIC)
+            .filter(|((f, size), _)| {
+                m.semantics(*f, c).traffic_factor.unwrap_or(0.0) * *size as f64 >= LEAST_TRAFFIC
+            })
             .map(|(k, v)| (*k, v.clone()))
             .collect();
-        out.push(Draft { unit: Unit { sparse: trace.sparse, ..blank(c, None, processes, kind) }, cells, ranks: f64::from(comm.n_ranks) });
+        out.push(Draft {
+            unit: Unit {
+                sparse: trace.sparse,
+                ..blank(c, None, processes, kind)
+            },
+            cells,
+            ranks: f64::from(comm.n_ranks),
+        });
     }
     out
 }
@@ -122,19 +147,37 @@ fn pair_drafts(m: &Measured) -> Vec<Draft> {
     let mut out = Vec::new();
     for (c, pairs) in m.pairs.iter().enumerate() {
         let comm = &m.topology.comms[c];
-        let process = |rank: u32| comm.members.iter().find(|x| x.0 == rank).map(|x| x.1.0 as usize);
+        let process = |rank: u32| {
+            comm.members
+                .iter()
+                .find(|x| x.0 == rank)
+                .map(|x| x.1.0 as usize)
+        };
         let mut by_pair: BTreeMap<(u32, u32), BTreeMap<Cell, Vec<Transfer>>> = BTreeMap::new();
         for (&(source, destination, size), facts) in pairs {
             if size as f64 >= LEAST_TRAFFIC {
-                by_pair.entry((source, destination)).or_default().insert((0, size), facts.transfer());
+                by_pair
+                    .entry((source, destination))
+                    .or_default()
+                    .insert((0, size), facts.transfer());
             }
         }
         for (pair, cells) in by_pair {
             // Of a rank without a file nobody knows whether it was late: no verdict on the link.
-            let (Some(a), Some(b)) = (process(pair.0), process(pair.1)) else { continue };
+            let (Some(a), Some(b)) = (process(pair.0), process(pair.1)) else {
+                continue;
+            };
             let network = m.topology.processes[a].host != m.topology.processes[b].host;
-            let kind = Kind { family: m.family_of[c], p2p: true, network };
-            out.push(Draft { unit: blank(c, Some(pair), vec![a, b], kind), cells, ranks: 2.0 });
+            let kind = Kind {
+                family: m.family_of[c],
+                p2p: true,
+                network,
+            };
+            out.push(Draft {
+                unit: blank(c, Some(pair), vec![a, b], kind),
+                cells,
+                ranks: 2.0,
+            });
         }
     }
     out
@@ -148,7 +191,10 @@ fn references(drafts: &[Draft]) -> BTreeMap<(Kind, Cell), f64> {
         for (cell, series) in &d.cells {
             let mut means: Vec<f64> = series.iter().filter_map(Transfer::mean).collect();
             if let Some(median) = robust::median(&mut means) {
-                medians.entry((d.unit.kind, *cell)).or_default().push(median);
+                medians
+                    .entry((d.unit.kind, *cell))
+                    .or_default()
+                    .push(median);
             }
         }
     }

@@ -27,8 +27,15 @@ const LOCAL_WARNING: f64 = 0.08;
 
 fn impact(m: &Measured, lost: f64) -> Impact {
     let total = m.total_micros();
-    let share = if total > 0.0 { (lost / total).clamp(0.0, 1.0) } else { 0.0 };
-    Impact { time_lost: ExecTime::from_micros(lost), share_of_collective_time: share }
+    let share = if total > 0.0 {
+        (lost / total).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    Impact {
+        time_lost: ExecTime::from_micros(lost),
+        share_of_collective_time: share,
+    }
 }
 
 fn severity(i: &Impact) -> Severity {
@@ -47,7 +54,12 @@ fn confidence(z: f64, least: f64, candidates: usize) -> f64 {
 }
 
 fn ids(m: &Measured, comms: &BTreeSet<usize>) -> Vec<String> {
-    comms.iter().map(|&c| m.topology.comms[c].id.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+    comms
+        .iter()
+        .map(|&c| m.topology.comms[c].id.clone())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 fn evidence(pairs: Vec<(&str, Value)>) -> Map<String, Value> {
@@ -66,8 +78,16 @@ fn id_of(kind: FindingKind, subjects: &[Subject], extra: &str) -> String {
             _ => s.host.clone(),
         })
         .collect();
-    let who = if who.len() > 4 { format!("{}+{}", who[..3].join(","), who.len() - 3) } else { who.join(",") };
-    if extra.is_empty() { format!("{}:{who}", kind.as_str()) } else { format!("{}:{who}:{extra}", kind.as_str()) }
+    let who = if who.len() > 4 {
+        format!("{}+{}", who[..3].join(","), who.len() - 3)
+    } else {
+        who.join(",")
+    };
+    if extra.is_empty() {
+        format!("{}:{who}", kind.as_str())
+    } else {
+        format!("{}:{who}:{extra}", kind.as_str())
+    }
 }
 
 /// A rank that is late by itself.
@@ -88,7 +108,11 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
     Finding {
         id: id_of(FindingKind::LateRank, std::slice::from_ref(&subject), ""),
         kind: FindingKind::LateRank,
-        severity: if l.local_share < LOCAL_WARNING { Severity::Info } else { severity(&impact) },
+        severity: if l.local_share < LOCAL_WARNING {
+            Severity::Info
+        } else {
+            severity(&impact)
+        },
         confidence: confidence(l.standout.z, 8.0, 1),
         summary: format!(
             "{} arrives {} late at its collectives{}: the other {} ranks of {} wait for it, and {} of the job's communication time is lost.",
@@ -101,7 +125,9 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
         ),
         advice: format!(
             "Check the GPU and the process of local rank {} on {}: clocks and thermal throttling (nvidia-smi -q -d CLOCK,PERFORMANCE), ECC and Xid errors (dmesg), other work on its GPU or CPU cores, its share of the input. If it stays, drain {} and run again without it.",
-            subject.local_rank.unwrap_or(0), subject.host, subject.host
+            subject.local_rank.unwrap_or(0),
+            subject.host,
+            subject.host
         ),
         subjects: vec![subject],
         candidates_only: false,
@@ -113,7 +139,14 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
             ("communicator", json!(m.topology.comms[l.comm].id)),
             ("communicator_name", json!(m.topology.comms[l.comm].name)),
             ("late_us_per_operation", rounded(l.micros_late)),
-            ("next_latest_peer_us_per_operation", if next.is_finite() { rounded(next) } else { Value::Null }),
+            (
+                "next_latest_peer_us_per_operation",
+                if next.is_finite() {
+                    rounded(next)
+                } else {
+                    Value::Null
+                },
+            ),
             ("operations", rounded(l.operations)),
             ("times_the_noise", rounded(l.standout.z)),
             ("share_of_communicator_time_lost", rounded(l.local_share)),
@@ -126,7 +159,11 @@ pub(crate) fn intermittent(m: &Measured, i: &Intermittent) -> Finding {
     let impact = impact(m, i.time_lost);
     let subject = words::subject(m, i.process);
     Finding {
-        id: id_of(FindingKind::IntermittentLateRank, std::slice::from_ref(&subject), ""),
+        id: id_of(
+            FindingKind::IntermittentLateRank,
+            std::slice::from_ref(&subject),
+            "",
+        ),
         kind: FindingKind::IntermittentLateRank,
         severity: severity(&impact),
         confidence: confidence(-i.chance.max(1e-300).log10(), 5.0, 1),
@@ -213,14 +250,26 @@ pub(crate) fn slow_link(m: &Measured, units: &[Unit], l: &SlowLink) -> Finding {
     let candidates = l.scope != Scope::Fabric && subjects.len() > 1;
     let comms: BTreeSet<usize> = l.units.iter().map(|&u| units[u].comm).collect();
     let names: Vec<String> = comms.iter().map(|&c| words::comm(m, c)).collect();
-    let who: Vec<String> = if l.hosts.is_empty() { l.processes.iter().map(|&p| words::rank(m, p)).collect() } else { l.hosts.clone() };
+    let who: Vec<String> = if l.hosts.is_empty() {
+        l.processes.iter().map(|&p| words::rank(m, p)).collect()
+    } else {
+        l.hosts.clone()
+    };
     let (what, advice) = words_of_link(l, candidates, &who);
     let extra = match l.scope {
         Scope::Fabric => "fabric".to_owned(),
         s => s.as_str().to_owned(),
     };
     Finding {
-        id: id_of(FindingKind::SlowLink, if l.scope == Scope::Fabric { &[] } else { &subjects }, &extra),
+        id: id_of(
+            FindingKind::SlowLink,
+            if l.scope == Scope::Fabric {
+                &[]
+            } else {
+                &subjects
+            },
+            &extra,
+        ),
         kind: FindingKind::SlowLink,
         severity: severity(&impact),
         confidence: confidence(l.standout.z, 6.0, if candidates { 2 } else { 1 }),
@@ -228,7 +277,11 @@ pub(crate) fn slow_link(m: &Measured, units: &[Unit], l: &SlowLink) -> Finding {
             "{what}: transfers in {} take {} times as long as those of their kind{}{}, though no rank is late; {} of the job's communication time is lost.",
             words::list(&names),
             words::three(l.ratio),
-            if l.scope == Scope::Fabric { " at other times" } else { "" },
+            if l.scope == Scope::Fabric {
+                " at other times"
+            } else {
+                ""
+            },
             words::when(m, window),
             words::percent(impact.share_of_collective_time),
         ),
@@ -243,7 +296,10 @@ pub(crate) fn slow_link(m: &Measured, units: &[Unit], l: &SlowLink) -> Finding {
             ("transfer_time_ratio", rounded(l.ratio)),
             ("slow_communicators_and_pairs", json!(l.units.len())),
             ("fast_of_the_same_kind", json!(l.fast)),
-            ("operations", rounded(l.units.iter().map(|&u| units[u].operations).sum())),
+            (
+                "operations",
+                rounded(l.units.iter().map(|&u| units[u].operations).sum()),
+            ),
             ("times_the_noise", rounded(l.standout.z)),
         ]),
     }
@@ -314,5 +370,7 @@ pub(crate) fn stage(m: &Measured, s: &Imbalance) -> Finding {
 
 fn capital(s: &str) -> String {
     let mut c = s.chars();
-    c.next().map_or_else(String::new, |f| f.to_uppercase().collect::<String>() + c.as_str())
+    c.next().map_or_else(String::new, |f| {
+        f.to_uppercase().collect::<String>() + c.as_str()
+    })
 }

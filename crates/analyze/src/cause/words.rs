@@ -21,32 +21,31 @@ pub(crate) fn three(v: f64) -> String {
     }
     let decimals = (2 - v.abs().log10().floor() as i32).clamp(0, 6);
     let s = format!("{v:.0$}", usize::try_from(decimals).unwrap_or(0));
-    if s.contains('.') { s.trim_end_matches('0').trim_end_matches('.').to_owned() } else { s }
+    if s.contains('.') {
+        s.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        s
+    }
 }
 
 /// A share: "12 %", "0.4 %".
 pub(crate) fn percent(share: f64) -> String {
     let p = 100.0 * share;
-    if p >= 10.0 { format!("{p:.0} %") } else { format!("{p:.1} %") }
-}
-
-/// A message size: "64 MiB".
-pub(crate) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut v = bytes as f64;
-    let mut unit = 0;
-    while v >= 1024.0 && unit + 1 < UNITS.len() {
-        v /= 1024.0;
-        unit += 1;
+    if p >= 10.0 {
+        format!("{p:.0} %")
+    } else {
+        format!("{p:.1} %")
     }
-    format!("{} {}", three(v), UNITS[unit])
 }
 
 /// "rank 13 (gpu-002, GPU 5, pid 4711)", or without the global rank where none is known.
 pub(crate) fn rank(m: &Measured, process: usize) -> String {
     let p = &m.topology.processes[process];
     match p.global_rank {
-        Some(g) => format!("rank {g} ({}, local rank {}, pid {})", p.host, p.local_rank, p.pid),
+        Some(g) => format!(
+            "rank {g} ({}, local rank {}, pid {})",
+            p.host, p.local_rank, p.pid
+        ),
         None => format!("pid {} on {} (local rank {})", p.pid, p.host, p.local_rank),
     }
 }
@@ -65,24 +64,38 @@ pub(crate) fn list(names: &[String]) -> String {
 /// A process as a subject.
 pub(crate) fn subject(m: &Measured, process: usize) -> Subject {
     let p = &m.topology.processes[process];
-    Subject { host: p.host.clone(), pid: Some(p.pid), local_rank: Some(p.local_rank), global_rank: p.global_rank }
+    Subject {
+        host: p.host.clone(),
+        pid: Some(p.pid),
+        local_rank: Some(p.local_rank),
+        global_rank: p.global_rank,
+    }
 }
 
 /// A host as a subject.
 pub(crate) fn host(name: &str) -> Subject {
-    Subject { host: name.to_owned(), pid: None, local_rank: None, global_rank: None }
+    Subject {
+        host: name.to_owned(),
+        pid: None,
+        local_rank: None,
+        global_rank: None,
+    }
 }
 
 /// The window of a standout; `None` where it is the whole run.
 pub(crate) fn window(m: &Measured, s: &Standout) -> Option<Window> {
-    (!s.whole && s.end > s.start).then(|| Window { start: m.grid.bounds(s.start).0, end: m.grid.bounds(s.end - 1).1 })
+    (!s.whole && s.end > s.start).then(|| Window {
+        start: m.grid.bounds(s.start).0,
+        end: m.grid.bounds(s.end - 1).1,
+    })
 }
 
 /// "from 2.0 s to 3.1 s of the run", or nothing for the whole run.
 pub(crate) fn when(m: &Measured, w: Option<Window>) -> String {
     let origin = m.topology.span().map_or(0, |s| s.0.as_unix_micros());
     let at = |t: Timestamp| duration((t.as_unix_micros() - origin) as f64);
-    w.map(|w| format!(", from {} to {} of the run", at(w.start), at(w.end))).unwrap_or_default()
+    w.map(|w| format!(", from {} to {} of the run", at(w.start), at(w.end)))
+        .unwrap_or_default()
 }
 
 /// A communicator's name for people: its own, else its id.
@@ -97,9 +110,29 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!((three(0.0), three(12.345), three(1234.6), three(0.012_34), three(100.0)), ("0".into(), "12.3".into(), "1235".into(), "0.0123".into(), "100".into()));
-        assert_eq!((duration(85.2), duration(1400.0), duration(2.1e6)), ("85.2 µs".into(), "1.4 ms".into(), "2.1 s".into()));
-        assert_eq!((size(67_108_864), size(26_214_400), size(8)), ("64 MiB".into(), "25 MiB".into(), "8 B".into()));
-        assert_eq!((percent(0.123), percent(0.0042)), ("12 %".into(), "0.4 %".into()));
+        assert_eq!(
+            (
+                three(0.0),
+                three(12.345),
+                three(1234.6),
+                three(0.012_34),
+                three(100.0)
+            ),
+            (
+                "0".into(),
+                "12.3".into(),
+                "1235".into(),
+                "0.0123".into(),
+                "100".into()
+            )
+        );
+        assert_eq!(
+            (duration(85.2), duration(1400.0), duration(2.1e6)),
+            ("85.2 µs".into(), "1.4 ms".into(), "2.1 s".into())
+        );
+        assert_eq!(
+            (percent(0.123), percent(0.0042)),
+            ("12 %".into(), "0.4 %".into())
+        );
     }
 }

@@ -109,7 +109,11 @@ impl CommFacts {
         let mut out = Vec::new();
         for intervals in self.numbers.values() {
             let v: Vec<_> = intervals.iter().collect();
-            out.extend(v.windows(2).map(|p| p[1].0.abs_diff(p[0].1).saturating_sub(1)).filter(|&g| g > 0));
+            out.extend(
+                v.windows(2)
+                    .map(|p| p[1].0.abs_diff(p[0].1).saturating_sub(1))
+                    .filter(|&g| g > 0),
+            );
         }
         out
     }

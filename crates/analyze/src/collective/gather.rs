@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 use crate::communicator::Topology;
-use crate::facts::TimingSource;
+use crate::measured::Measured;
 use crate::records::census::Census;
 use crate::records::scan;
 
@@ -29,7 +29,7 @@ pub(crate) struct Row {
     pub(crate) size: u64,
     /// Kernel time, µs.
     pub(crate) micros: f64,
-    /// When its line was written.
+    /// When its line was written, by the mean of the hosts' clocks.
     pub(crate) dumped: i64,
     /// Peer's rank, for Send and Recv; -1 otherwise.
     pub(crate) peer: i32,
@@ -51,19 +51,28 @@ pub(crate) fn portions(rows_of_comm: &[u64], max_rows: u64) -> Vec<Portion> {
     let (mut start, mut sum) = (0, 0);
     for (i, &rows) in rows_of_comm.iter().enumerate() {
         if sum + rows > max_rows && start < i {
-            out.push(Portion { comms: start..i, part: (0, 1) });
+            out.push(Portion {
+                comms: start..i,
+                part: (0, 1),
+            });
             (start, sum) = (i, 0);
         }
         if rows > max_rows {
             let parts = u32::try_from(rows.div_ceil(max_rows)).unwrap_or(u32::MAX);
-            out.extend((0..parts).map(|k| Portion { comms: i..i + 1, part: (k, parts) }));
+            out.extend((0..parts).map(|k| Portion {
+                comms: i..i + 1,
+                part: (k, parts),
+            }));
             (start, sum) = (i + 1, 0);
         } else {
             sum += rows;
         }
     }
     if start < rows_of_comm.len() {
-        out.push(Portion { comms: start..rows_of_comm.len(), part: (0, 1) });
+        out.push(Portion {
+            comms: start..rows_of_comm.len(),
+            part: (0, 1),
+        });
     }
     out
 }
@@ -72,13 +81,16 @@ pub(crate) fn portions(rows_of_comm: &[u64], max_rows: u64) -> Vec<Portion> {
 pub(crate) fn gather(
     dataset: &Dataset,
     table: Table,
-    census: &Census,
-    topology: &Topology,
-    timing: TimingSource,
+    m: &Measured,
     portion: &Portion,
 ) -> Result<Vec<Vec<Row>>, Error> {
+    let (census, topology) = (&m.census, &m.topology);
     let files: Vec<PathBuf> = dataset.table(table);
-    let buckets: Vec<Mutex<Vec<Row>>> = portion.comms.clone().map(|_| Mutex::new(Vec::new())).collect();
+    let buckets: Vec<Mutex<Vec<Row>>> = portion
+        .comms
+        .clone()
+        .map(|_| Mutex::new(Vec::new()))
+        .collect();
     let ranges = part_ranges(census, topology, portion);
     files.par_iter().try_for_each(|path| -> Result<(), Error> {
         let mut endpoint: Vec<Option<u32>> = Vec::new();
@@ -92,30 +104,45 @@ pub(crate) fn gather(
                 function.push(census.functions.get(name).unwrap_or(u32::MAX));
             }
             for i in 0..batch.len() {
-                let Some(e) = endpoint[batch.endpoint[i] as usize] else { continue };
+                let Some(e) = endpoint[batch.endpoint[i] as usize] else {
+                    continue;
+                };
                 let (comm, member) = topology.place[e as usize];
                 let comm = comm as usize;
-                if batch.timing[i] != timing || !portion.comms.contains(&comm) {
+                let offset =
+                    m.clock[topology.comms[comm].members[member as usize].1.0 as usize] as i64;
+                if batch.timing[i] != m.timing || !portion.comms.contains(&comm) {
                     continue;
                 }
-                let (f, sn) = (function[batch.function[i] as usize], batch.sequence_number[i]);
-                if ranges.as_ref().is_some_and(|r| r.get(&f).is_none_or(|&(lo, hi)| sn < lo || sn > hi)) {
+                let (f, sn) = (
+                    function[batch.function[i] as usize],
+                    batch.sequence_number[i],
+                );
+                if ranges
+                    .as_ref()
+                    .is_some_and(|r| r.get(&f).is_none_or(|&(lo, hi)| sn < lo || sn > hi))
+                {
                     continue;
                 }
-                local.entry(comm - portion.comms.start).or_default().push(Row {
-                    function: f,
-                    member,
-                    sequence_number: sn,
-                    size: batch.size[i],
-                    micros: batch.micros[i],
-                    dumped: batch.dumped[i],
-                    peer: batch.peer[i],
-                });
+                local
+                    .entry(comm - portion.comms.start)
+                    .or_default()
+                    .push(Row {
+                        function: f,
+                        member,
+                        sequence_number: sn,
+                        size: batch.size[i],
+                        micros: batch.micros[i],
+                        dumped: batch.dumped[i].saturating_sub(offset),
+                        peer: batch.peer[i],
+                    });
             }
             Ok(())
         })?;
         for (comm, rows) in local {
-            let mut bucket = buckets[comm].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut bucket = buckets[comm]
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             bucket.extend(rows);
         }
         Ok(())
@@ -123,11 +150,27 @@ pub(crate) fn gather(
     Ok(buckets
         .into_par_iter()
         .map(|b| {
-            let mut rows = b.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut rows = b
+                .into_inner()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             // Every field takes part, so that the order doesn't depend on which file was read first.
             rows.sort_unstable_by(|a, b| {
-                (a.function, a.sequence_number, a.member, a.dumped, a.size, a.peer)
-                    .cmp(&(b.function, b.sequence_number, b.member, b.dumped, b.size, b.peer))
+                (
+                    a.function,
+                    a.sequence_number,
+                    a.member,
+                    a.dumped,
+                    a.size,
+                    a.peer,
+                )
+                    .cmp(&(
+                        b.function,
+                        b.sequence_number,
+                        b.member,
+                        b.dumped,
+                        b.size,
+                        b.peer,
+                    ))
                     .then(a.micros.total_cmp(&b.micros))
             });
             rows
@@ -136,20 +179,34 @@ pub(crate) fn gather(
 }
 
 /// First and last sequence number of each function for a portion that is a part of a communicator.
-fn part_ranges(census: &Census, topology: &Topology, portion: &Portion) -> Option<BTreeMap<u32, (i64, i64)>> {
+fn part_ranges(
+    census: &Census,
+    topology: &Topology,
+    portion: &Portion,
+) -> Option<BTreeMap<u32, (i64, i64)>> {
     let (k, n) = portion.part;
     if n == 1 {
         return None;
     }
     let mut whole: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
     for ((e, f), numbers) in &census.numbers {
-        if portion.comms.contains(&(topology.place[*e as usize].0 as usize)) {
+        if portion
+            .comms
+            .contains(&(topology.place[*e as usize].0 as usize))
+        {
             let range = whole.entry(*f).or_insert((i64::MAX, i64::MIN));
             *range = (range.0.min(numbers.first), range.1.max(numbers.last));
         }
     }
-    let cut = |(lo, hi): (i64, i64), at: u32| lo + ((i128::from(hi) - i128::from(lo) + 1) * i128::from(at) / i128::from(n)) as i64;
-    Some(whole.into_iter().map(|(f, r)| (f, (cut(r, k), cut(r, k + 1) - 1))).collect())
+    let cut = |(lo, hi): (i64, i64), at: u32| {
+        lo + ((i128::from(hi) - i128::from(lo) + 1) * i128::from(at) / i128::from(n)) as i64
+    };
+    Some(
+        whole
+            .into_iter()
+            .map(|(f, r)| (f, (cut(r, k), cut(r, k + 1) - 1)))
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -160,10 +217,34 @@ mod tests {
     fn portions_fit_and_leave_nothing_out() {
         let p = portions(&[10, 20, 500, 5, 5], 100);
         assert_eq!(p.len(), 1 + 5 + 1);
-        assert_eq!(p[0], Portion { comms: 0..2, part: (0, 1) });
-        assert_eq!(p[1], Portion { comms: 2..3, part: (0, 5) });
-        assert_eq!(p[6], Portion { comms: 3..5, part: (0, 1) });
+        assert_eq!(
+            p[0],
+            Portion {
+                comms: 0..2,
+                part: (0, 1)
+            }
+        );
+        assert_eq!(
+            p[1],
+            Portion {
+                comms: 2..3,
+                part: (0, 5)
+            }
+        );
+        assert_eq!(
+            p[6],
+            Portion {
+                comms: 3..5,
+                part: (0, 1)
+            }
+        );
         assert!(portions(&[], 100).is_empty());
-        assert_eq!(portions(&[0, 0], 100), [Portion { comms: 0..2, part: (0, 1) }]);
+        assert_eq!(
+            portions(&[0, 0], 100),
+            [Portion {
+                comms: 0..2,
+                part: (0, 1)
+            }]
+        );
     }
 }

@@ -16,7 +16,10 @@ pub(crate) struct Collective<'a> {
 impl Collective<'_> {
     /// The shortest time: when every rank is there, the transfer itself.
     pub(crate) fn shortest(&self) -> f64 {
-        self.rows.iter().map(|r| r.micros).fold(f64::INFINITY, f64::min)
+        self.rows
+            .iter()
+            .map(|r| r.micros)
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// The longest time.
@@ -32,7 +35,13 @@ impl Collective<'_> {
     /// The mean stamp.
     pub(crate) fn mean_stamp(&self) -> f64 {
         let first = self.rows[0].dumped;
-        first as f64 + self.rows.iter().map(|r| (r.dumped - first) as f64).sum::<f64>() / self.rows.len() as f64
+        first as f64
+            + self
+                .rows
+                .iter()
+                .map(|r| (r.dumped - first) as f64)
+                .sum::<f64>()
+                / self.rows.len() as f64
     }
 
     /// Function and message size.
@@ -48,14 +57,20 @@ impl Collective<'_> {
 
 /// Calls `visit` with every collective of sorted rows. Reorders rows that share a number.
 pub(crate) fn collectives(rows: &mut [Row], mut visit: impl FnMut(Collective<'_>)) {
-    for same in rows.chunk_by_mut(|a, b| a.function == b.function && a.sequence_number == b.sequence_number) {
+    for same in
+        rows.chunk_by_mut(|a, b| a.function == b.function && a.sequence_number == b.sequence_number)
+    {
         // Rows are sorted by member: one a member and one size is the ordinary case.
         let one_each = same.windows(2).all(|w| w[0].member != w[1].member);
         if one_each && same.iter().all(|r| r.size == same[0].size) {
             visit(Collective { rows: same });
             continue;
         }
-        same.sort_by(|a, b| (a.size, a.member, a.dumped).cmp(&(b.size, b.member, b.dumped)).then(a.micros.total_cmp(&b.micros)));
+        same.sort_by(|a, b| {
+            (a.size, a.member, a.dumped)
+                .cmp(&(b.size, b.member, b.dumped))
+                .then(a.micros.total_cmp(&b.micros))
+        });
         for sized in same.chunk_by_mut(|a, b| a.size == b.size) {
             split_occurrences(sized, &mut visit);
         }
@@ -64,11 +79,17 @@ pub(crate) fn collectives(rows: &mut [Row], mut visit: impl FnMut(Collective<'_>
 
 /// Rows of one number and size, sorted by member and time.
 fn split_occurrences(rows: &mut [Row], visit: &mut impl FnMut(Collective<'_>)) {
-    let counts: Vec<usize> = rows.chunk_by(|a, b| a.member == b.member).map(<[Row]>::len).collect();
+    let counts: Vec<usize> = rows
+        .chunk_by(|a, b| a.member == b.member)
+        .map(<[Row]>::len)
+        .collect();
     let first = counts.first().copied().unwrap_or(0);
     if counts.iter().all(|&c| c == first) {
         let members = counts.len();
-        let transposed: Vec<Row> = (0..first).flat_map(|k| (0..members).map(move |m| m * first + k)).map(|i| rows[i]).collect();
+        let transposed: Vec<Row> = (0..first)
+            .flat_map(|k| (0..members).map(move |m| m * first + k))
+            .map(|i| rows[i])
+            .collect();
         for occurrence in transposed.chunks(members) {
             visit(Collective { rows: occurrence });
         }
@@ -84,12 +105,22 @@ mod tests {
     use super::*;
 
     fn row(member: u32, sequence_number: i64, size: u64, dumped: i64) -> Row {
-        Row { function: 0, member, sequence_number, size, micros: 1.0, dumped, peer: -1 }
+        Row {
+            function: 0,
+            member,
+            sequence_number,
+            size,
+            micros: 1.0,
+            dumped,
+            peer: -1,
+        }
     }
 
     fn matched(mut rows: Vec<Row>) -> Vec<Vec<(u32, i64)>> {
         let mut out = Vec::new();
-        collectives(&mut rows, |c| out.push(c.rows.iter().map(|r| (r.member, r.dumped)).collect()));
+        collectives(&mut rows, |c| {
+            out.push(c.rows.iter().map(|r| (r.member, r.dumped)).collect())
+        });
         out
     }
 
@@ -104,7 +135,12 @@ mod tests {
     #[test]
     fn replays_are_matched_in_order_when_every_rank_has_as_many() {
         assert_eq!(
-            matched(vec![row(0, 1, 8, 10), row(0, 1, 8, 30), row(1, 1, 8, 11), row(1, 1, 8, 31)]),
+            matched(vec![
+                row(0, 1, 8, 10),
+                row(0, 1, 8, 30),
+                row(1, 1, 8, 11),
+                row(1, 1, 8, 31)
+            ]),
             [vec![(0, 10), (1, 11)], vec![(0, 30), (1, 31)]]
         );
         assert_eq!(
@@ -115,6 +151,9 @@ mod tests {
 
     #[test]
     fn different_sizes_are_not_one_collective() {
-        assert_eq!(matched(vec![row(0, 1, 8, 10), row(1, 1, 16, 11)]), [vec![(0, 10)], vec![(1, 11)]]);
+        assert_eq!(
+            matched(vec![row(0, 1, 8, 10), row(1, 1, 16, 11)]),
+            [vec![(0, 10)], vec![(1, 11)]]
+        );
     }
 }

@@ -128,7 +128,10 @@ impl Trace {
             a.events += b.events;
         }
         for (cell, theirs) in other.transfer {
-            let mine = self.transfer.entry(cell).or_insert_with(|| vec![Transfer::default(); theirs.len()]);
+            let mine = self
+                .transfer
+                .entry(cell)
+                .or_insert_with(|| vec![Transfer::default(); theirs.len()]);
             for (a, b) in mine.iter_mut().zip(&theirs) {
                 a.merge(b);
             }
@@ -146,7 +149,13 @@ impl Trace {
 }
 
 /// Traces the rows of a communicator. `ends_together` tells functions whose ranks end at one moment.
-pub(crate) fn trace(comm: &Comm, rows: &mut [Row], grid: &TimeGrid, dump_interval: f64, ends_together: &dyn Fn(u32) -> bool) -> Trace {
+pub(crate) fn trace(
+    comm: &Comm,
+    rows: &mut [Row],
+    grid: &TimeGrid,
+    dump_interval: f64,
+    ends_together: &dyn Fn(u32) -> bool,
+) -> Trace {
     let members = comm.members.len();
     let mut t = Trace {
         stretches: grid.len(),
@@ -176,12 +185,18 @@ pub(crate) fn trace(comm: &Comm, rows: &mut [Row], grid: &TimeGrid, dump_interva
         }
         if ends_together(c.rows[0].function) && c.sequence_number() >= WARM_UP && members > 1 {
             note_worst(&mut t.worst, &c, complete);
-            cells.entry(c.cell()).or_default().push(Moment { stretch, rows: c.rows.to_vec() });
+            cells.entry(c.cell()).or_default().push(Moment {
+                stretch,
+                rows: c.rows.to_vec(),
+            });
         }
     });
     for (cell, moments) in &cells {
         let records: usize = moments.iter().map(|m| m.rows.len()).sum();
-        let complete = moments.iter().filter(|m| m.rows.len() == comm.n_ranks as usize).count();
+        let complete = moments
+            .iter()
+            .filter(|m| m.rows.len() == comm.n_ranks as usize)
+            .count();
         // Two ranks of a collective tell which of them was later, whoever else is missing.
         if records >= 2 * moments.len() {
             lateness(&mut t, members, moments);
@@ -231,7 +246,9 @@ fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
         let mut sorted: Vec<(f64, u32)> = m.rows.iter().map(|r| (r.micros, r.member)).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let times: Vec<f64> = sorted.iter().map(|s| s.0).collect();
-        let Some(others) = robust::medians_of_others(&times) else { continue };
+        let Some(others) = robust::medians_of_others(&times) else {
+            continue;
+        };
         for ((micros, member), other) in sorted.into_iter().zip(others) {
             by_member[member as usize].push((m.stretch, other - micros));
         }
@@ -240,7 +257,9 @@ fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
     for (member, late) in by_member.iter().enumerate() {
         for chunk in chunks(late, CHUNK) {
             let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
-            let Some(median) = robust::median(&mut values) else { continue };
+            let Some(median) = robust::median(&mut values) else {
+                continue;
+            };
             for &(stretch, late) in chunk {
                 let bin = &mut t.bins[member * t.stretches + stretch];
                 bin.lateness += median;
@@ -256,14 +275,19 @@ fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
 /// Counts what sticks out of the chunk medians.
 fn note_events(t: &mut Trace, residuals: &[(usize, usize, f64)]) {
     let mut values: Vec<f64> = residuals.iter().map(|r| r.2).collect();
-    let iqr = robust::quantile(&mut values, 0.75).unwrap_or(0.0) - robust::quantile(&mut values, 0.25).unwrap_or(0.0);
+    let iqr = robust::quantile(&mut values, 0.75).unwrap_or(0.0)
+        - robust::quantile(&mut values, 0.25).unwrap_or(0.0);
     let limit = (EVENT_IQRS * iqr).max(1.0);
     for &(member, stretch, excess) in residuals.iter().filter(|r| r.2 > limit) {
         let bin = &mut t.bins[member * t.stretches + stretch];
         bin.event_micros += excess;
         bin.events += 1.0;
         if t.events.len() < MAX_EVENTS {
-            t.events.push((u32::try_from(member).unwrap_or(u32::MAX), u32::try_from(stretch).unwrap_or(u32::MAX), excess));
+            t.events.push((
+                u32::try_from(member).unwrap_or(u32::MAX),
+                u32::try_from(stretch).unwrap_or(u32::MAX),
+                excess,
+            ));
         }
     }
 }
@@ -276,10 +300,15 @@ fn transfer(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
         .map(|m| (m.stretch, Collective { rows: &m.rows }.shortest()))
         .collect();
     let stretches = t.stretches;
-    let transfer = t.transfer.entry(cell).or_insert_with(|| vec![Transfer::default(); stretches]);
+    let transfer = t
+        .transfer
+        .entry(cell)
+        .or_insert_with(|| vec![Transfer::default(); stretches]);
     for chunk in chunks(&whole, CHUNK) {
         let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
-        let Some(median) = robust::median(&mut values) else { continue };
+        let Some(median) = robust::median(&mut values) else {
+            continue;
+        };
         for &(stretch, _) in chunk {
             transfer[stretch].add(median, chunk.len());
         }
@@ -287,9 +316,15 @@ fn transfer(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
 }
 
 /// Chunks so long that the average rank has several times the records that its median needs.
-fn long_chunks(moments: &[Moment], members: usize, records: usize) -> std::slice::Chunks<'_, Moment> {
+fn long_chunks(
+    moments: &[Moment],
+    members: usize,
+    records: usize,
+) -> std::slice::Chunks<'_, Moment> {
     let per_member = (records as f64 / members as f64).max(1.0);
-    let pieces = (per_member / (4 * LONG_CHUNK_RECORDS) as f64).floor().max(1.0);
+    let pieces = (per_member / (4 * LONG_CHUNK_RECORDS) as f64)
+        .floor()
+        .max(1.0);
     moments.chunks(((moments.len() as f64 / pieces).ceil() as usize).max(1))
 }
 
@@ -314,12 +349,17 @@ fn lateness_of_medians(t: &mut Trace, members: usize, moments: &[Moment], record
             .collect();
         medians.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let sorted: Vec<f64> = medians.iter().map(|m| m.0).collect();
-        let Some(others) = robust::medians_of_others(&sorted) else { continue };
+        let Some(others) = robust::medians_of_others(&sorted) else {
+            continue;
+        };
         let mut lateness = vec![None; members];
         for (&(own, member), other) in medians.iter().zip(others) {
             lateness[member] = Some(other - own);
         }
-        for (m, r) in chunk.iter().flat_map(|m| m.rows.iter().map(move |r| (m, r))) {
+        for (m, r) in chunk
+            .iter()
+            .flat_map(|m| m.rows.iter().map(move |r| (m, r)))
+        {
             if let Some(late) = lateness[r.member as usize] {
                 let bin = &mut t.bins[r.member as usize * t.stretches + m.stretch];
                 bin.lateness += late;
@@ -332,15 +372,32 @@ fn lateness_of_medians(t: &mut Trace, members: usize, moments: &[Moment], record
 
 /// Transfer times where hardly a collective has all ranks: the rank that waits least comes closest to the transfer itself, in
 /// its quickest collectives. All ranks must be in the chunk to know that it is the one.
-fn transfer_of_quickest(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment], records: usize) {
+fn transfer_of_quickest(
+    t: &mut Trace,
+    comm: &Comm,
+    cell: (u32, u64),
+    moments: &[Moment],
+    records: usize,
+) {
     let stretches = t.stretches;
     for chunk in long_chunks(moments, comm.members.len(), records) {
         let mut times = times_by_member(chunk, comm.members.len());
-        if times.len() != comm.n_ranks as usize || times.iter().any(|v| v.len() < LONG_CHUNK_RECORDS) {
+        if times.len() != comm.n_ranks as usize
+            || times.iter().any(|v| v.len() < LONG_CHUNK_RECORDS)
+        {
             continue;
         }
-        let Some(quickest) = times.iter_mut().filter_map(|v| robust::quantile(v, QUICK)).min_by(f64::total_cmp) else { continue };
-        let transfer = t.transfer.entry(cell).or_insert_with(|| vec![Transfer::default(); stretches]);
+        let Some(quickest) = times
+            .iter_mut()
+            .filter_map(|v| robust::quantile(v, QUICK))
+            .min_by(f64::total_cmp)
+        else {
+            continue;
+        };
+        let transfer = t
+            .transfer
+            .entry(cell)
+            .or_insert_with(|| vec![Transfer::default(); stretches]);
         for m in chunk {
             transfer[m.stretch].add(quickest, chunk.len());
         }
@@ -351,7 +408,11 @@ fn transfer_of_quickest(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &
 fn chunks<T>(values: &[T], length: usize) -> impl Iterator<Item = &[T]> {
     let pieces = (values.len() / length).max(1);
     (0..pieces).filter_map(move |k| {
-        let end = if k + 1 == pieces { values.len() } else { (k + 1) * length };
+        let end = if k + 1 == pieces {
+            values.len()
+        } else {
+            (k + 1) * length
+        };
         values.get(k * length..end).filter(|c| !c.is_empty())
     })
 }
@@ -363,7 +424,15 @@ mod tests {
 
     fn comm(n: u32) -> Comm {
         let members = (0..n).map(|r| (r, ProcessId(r), r)).collect();
-        Comm { id: "0x1".into(), name: None, n_ranks: n, nnodes: 1, run: 0, members, seen: (0, 0) }
+        Comm {
+            id: "0x1".into(),
+            name: None,
+            n_ranks: n,
+            nnodes: 1,
+            run: 0,
+            members,
+            seen: (0, 0),
+        }
     }
 
     /// 40 collectives, the transfer takes 100 µs, rank 2 arrives 50 µs after the others and, at number 20, another 5000 µs later.
@@ -373,7 +442,15 @@ mod tests {
             let late = 50.0 + if sn == 20 { 5000.0 } else { 0.0 };
             for member in 0..4 {
                 let micros = if member == 2 { 100.0 } else { 100.0 + late };
-                rows.push(Row { function: 0, member, sequence_number: sn, size: 8192, micros, dumped: sn * 1000, peer: -1 });
+                rows.push(Row {
+                    function: 0,
+                    member,
+                    sequence_number: sn,
+                    size: 8192,
+                    micros,
+                    dumped: sn * 1000,
+                    peer: -1,
+                });
             }
         }
         rows
@@ -384,7 +461,10 @@ mod tests {
         let grid = TimeGrid::over(vec![(0, 40_000)]);
         let t = trace(&comm(4), &mut rows(), &grid, 0.0, &|_| true);
         let mean = |m: usize| {
-            let (sum, n) = t.member(m).iter().fold((0.0, 0.0), |a, b| (a.0 + b.lateness, a.1 + b.operations));
+            let (sum, n) = t
+                .member(m)
+                .iter()
+                .fold((0.0, 0.0), |a, b| (a.0 + b.lateness, a.1 + b.operations));
             sum / n
         };
         assert!((mean(2) - 50.0).abs() < 1e-9);
@@ -393,7 +473,12 @@ mod tests {
         assert!((events - 5000.0).abs() < 1e-9);
         assert_eq!(t.member(0).iter().map(|b| b.events).sum::<f64>(), 0.0);
         let transfer = &t.transfer[&(0, 8192)];
-        assert!(transfer.iter().filter_map(Transfer::mean).all(|x| (x - 100.0).abs() < 1e-9));
+        assert!(
+            transfer
+                .iter()
+                .filter_map(Transfer::mean)
+                .all(|x| (x - 100.0).abs() < 1e-9)
+        );
         assert_eq!(t.worst.expect("one is worst").0, 5050.0);
     }
 
@@ -401,7 +486,10 @@ mod tests {
     fn with_few_ranks_of_each_collective_their_medians_are_compared() {
         let grid = TimeGrid::over(vec![(0, 40_000)]);
         // Every rank keeps another quarter of the records.
-        let mut some: Vec<Row> = rows().into_iter().filter(|r| r.sequence_number % 4 == i64::from(r.member)).collect();
+        let mut some: Vec<Row> = rows()
+            .into_iter()
+            .filter(|r| r.sequence_number % 4 == i64::from(r.member))
+            .collect();
         let t = trace(&comm(4), &mut some, &grid, 0.0, &|_| true);
         assert!(t.sparse);
         let late: f64 = t.member(2).iter().map(|b| b.lateness).sum();

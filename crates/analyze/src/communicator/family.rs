@@ -12,6 +12,9 @@ use crate::facts::CommClass;
 /// Lost records thin the sets out; different roles (gradients, activations) share few sizes or none.
 const OVERLAP: f64 = 0.3;
 
+/// What a communicator does: functions and message sizes.
+pub(crate) type Repertoire = BTreeSet<(u32, u64)>;
+
 /// A family: its label and its communicators.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Kin {
@@ -30,18 +33,24 @@ pub(crate) struct Kin {
 }
 
 /// Sorts communicators into families. `repertoire` holds the (function, size) pairs of each.
-pub(crate) fn families(comms: &[Comm], repertoire: &[BTreeSet<(u32, u64)>]) -> Vec<Kin> {
+pub(crate) fn families(comms: &[Comm], repertoire: &[Repertoire]) -> Vec<Kin> {
     let mut shapes: BTreeMap<(u32, CommClass, u32, u32, String), Vec<usize>> = BTreeMap::new();
     for (i, c) in comms.iter().enumerate() {
         let stem = c.name.as_deref().map(stem).unwrap_or_default();
-        shapes.entry((c.run, c.class(), c.n_ranks, c.nnodes, stem)).or_default().push(i);
+        shapes
+            .entry((c.run, c.class(), c.n_ranks, c.nnodes, stem))
+            .or_default()
+            .push(i);
     }
     let mut out = Vec::new();
     for ((run, class, n_ranks, nnodes, stem), members) in shapes {
-        let mut roles: Vec<(BTreeSet<(u32, u64)>, Vec<usize>)> = Vec::new();
+        let mut roles: Vec<(Repertoire, Vec<usize>)> = Vec::new();
         for i in members {
             let mine = &repertoire[i];
-            match roles.iter_mut().find(|(theirs, _)| overlap(mine, theirs) >= OVERLAP) {
+            match roles
+                .iter_mut()
+                .find(|(theirs, _)| overlap(mine, theirs) >= OVERLAP)
+            {
                 Some((theirs, members)) => {
                     theirs.extend(mine);
                     members.push(i);
@@ -53,28 +62,48 @@ pub(crate) fn families(comms: &[Comm], repertoire: &[BTreeSet<(u32, u64)>]) -> V
         for (k, (_, comms)) in roles.into_iter().enumerate() {
             let shape = format!("{class} {n_ranks}×{nnodes}");
             let name = if stem.is_empty() { shape } else { stem.clone() };
-            let label = if several { format!("{name} ({})", letter(k)) } else { name };
-            out.push(Kin { label, class, n_ranks, nnodes, run, comms });
+            let label = if several {
+                format!("{name} ({})", letter(k))
+            } else {
+                name
+            };
+            out.push(Kin {
+                label,
+                class,
+                n_ranks,
+                nnodes,
+                run,
+                comms,
+            });
         }
     }
     out
 }
 
 fn letter(k: usize) -> String {
-    u8::try_from(k).ok().filter(|&k| k < 26).map_or_else(|| (k + 1).to_string(), |k| char::from(b'a' + k).to_string())
+    u8::try_from(k)
+        .ok()
+        .filter(|&k| k < 26)
+        .map_or_else(|| (k + 1).to_string(), |k| char::from(b'a' + k).to_string())
 }
 
-fn overlap(a: &BTreeSet<(u32, u64)>, b: &BTreeSet<(u32, u64)>) -> f64 {
+fn overlap(a: &Repertoire, b: &Repertoire) -> f64 {
     let shared = a.intersection(b).count();
     let all = a.len() + b.len() - shared;
-    if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+    if all == 0 {
+        1.0
+    } else {
+        shared as f64 / all as f64
+    }
 }
 
 /// A communicator's name without the index that tells it from its siblings: "DP Group 3" → "DP Group", "mesh_tp_07" → "`mesh_tp`".
 pub(crate) fn stem(name: &str) -> String {
     let mut s = name.trim();
     loop {
-        let cut = s.trim_end_matches(|c: char| c.is_ascii_digit() || c.is_whitespace() || "_-:.#/()[]".contains(c));
+        let cut = s.trim_end_matches(|c: char| {
+            c.is_ascii_digit() || c.is_whitespace() || "_-:.#/()[]".contains(c)
+        });
         if cut.len() == s.len() || cut.is_empty() {
             break;
         }
@@ -103,7 +132,15 @@ mod tests {
     }
 
     fn comm(name: Option<&str>) -> Comm {
-        Comm { id: "0x1".into(), name: name.map(str::to_owned), n_ranks: 4, nnodes: 4, run: 0, members: vec![], seen: (0, 1) }
+        Comm {
+            id: "0x1".into(),
+            name: name.map(str::to_owned),
+            n_ranks: 4,
+            nnodes: 4,
+            run: 0,
+            members: vec![],
+            seen: (0, 1),
+        }
     }
 
     #[test]
@@ -112,15 +149,27 @@ mod tests {
         let gradients = BTreeSet::from([(0, 1 << 20), (0, 1 << 22)]);
         let activations = BTreeSet::from([(1, 1 << 25)]);
         let kin = families(&comms, &[gradients.clone(), activations, gradients]);
-        assert_eq!(kin.iter().map(|k| k.comms.clone()).collect::<Vec<_>>(), [vec![0, 2], vec![1]]);
+        assert_eq!(
+            kin.iter().map(|k| k.comms.clone()).collect::<Vec<_>>(),
+            [vec![0, 2], vec![1]]
+        );
         assert_eq!(kin[0].label, "hca-only 4×4 (a)");
     }
 
     #[test]
     fn names_join_siblings_of_different_index() {
-        let comms = vec![comm(Some("DP Group 0")), comm(Some("DP Group 1")), comm(Some("EP Group 0"))];
+        let comms = vec![
+            comm(Some("DP Group 0")),
+            comm(Some("DP Group 1")),
+            comm(Some("EP Group 0")),
+        ];
         let same = BTreeSet::from([(0, 1 << 20)]);
         let kin = families(&comms, &[same.clone(), same.clone(), same]);
-        assert_eq!(kin.iter().map(|k| (k.label.as_str(), k.comms.len())).collect::<Vec<_>>(), [("DP Group", 2), ("EP Group", 1)]);
+        assert_eq!(
+            kin.iter()
+                .map(|k| (k.label.as_str(), k.comms.len()))
+                .collect::<Vec<_>>(),
+            [("DP Group", 2), ("EP Group", 1)]
+        );
     }
 }

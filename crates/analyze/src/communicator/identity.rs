@@ -74,22 +74,50 @@ impl Topology {
             }
         }
         let identities: Vec<_> = identities.into_iter().collect();
-        let number: BTreeMap<_, usize> = identities.iter().enumerate().map(|(i, k)| (*k, i)).collect();
+        let number: BTreeMap<_, usize> = identities
+            .iter()
+            .enumerate()
+            .map(|(i, k)| (*k, i))
+            .collect();
         let of_endpoint = |d: usize, e: u32| {
             let key = &keys[e as usize];
-            number[&(run_of_draft[d], key.host.as_str(), key.pid, slots[e as usize])]
+            number[&(
+                run_of_draft[d],
+                key.host.as_str(),
+                key.pid,
+                slots[e as usize],
+            )]
         };
 
-        let global = global_ranks(&drafts, &run_of_draft, identities.len(), &identities, keys, &of_endpoint);
+        let global = global_ranks(
+            &drafts,
+            &run_of_draft,
+            identities.len(),
+            &identities,
+            keys,
+            &of_endpoint,
+        );
         let mut order: Vec<usize> = (0..identities.len()).collect();
-        order.sort_by_key(|&i| (identities[i].0, global[i].unwrap_or(u32::MAX), identities[i]));
+        order.sort_by_key(|&i| {
+            (
+                identities[i].0,
+                global[i].unwrap_or(u32::MAX),
+                identities[i],
+            )
+        });
         let mut new_number = vec![0_u32; identities.len()];
         let mut ranks_on_host: BTreeMap<(u32, &str), u32> = BTreeMap::new();
         let mut processes = Vec::with_capacity(identities.len());
         for (position, &i) in order.iter().enumerate() {
             let (run, host, pid, _) = identities[i];
             let local = ranks_on_host.entry((run, host)).or_default();
-            processes.push(Process { host: host.to_owned(), pid, local_rank: *local, global_rank: global[i], run });
+            processes.push(Process {
+                host: host.to_owned(),
+                pid,
+                local_rank: *local,
+                global_rank: global[i],
+                run,
+            });
             *local += 1;
             new_number[i] = u32::try_from(position).unwrap_or(u32::MAX);
         }
@@ -99,8 +127,17 @@ impl Topology {
             .enumerate()
             .map(|(d, draft)| {
                 let key = &keys[draft.endpoints[0] as usize];
-                let mut members: Vec<_> =
-                    draft.endpoints.iter().map(|&e| (keys[e as usize].rank, ProcessId(new_number[of_endpoint(d, e)]), e)).collect();
+                let mut members: Vec<_> = draft
+                    .endpoints
+                    .iter()
+                    .map(|&e| {
+                        (
+                            keys[e as usize].rank,
+                            ProcessId(new_number[of_endpoint(d, e)]),
+                            e,
+                        )
+                    })
+                    .collect();
                 members.sort_unstable();
                 Comm {
                     id: key.id.clone(),
@@ -114,16 +151,30 @@ impl Topology {
             })
             .collect();
         comms.sort_by(|a, b| {
-            (a.run, a.class(), natural(a.name.as_deref()), &a.id, a.seen).cmp(&(b.run, b.class(), natural(b.name.as_deref()), &b.id, b.seen))
+            (a.run, a.class(), natural(a.name.as_deref()), &a.id, a.seen).cmp(&(
+                b.run,
+                b.class(),
+                natural(b.name.as_deref()),
+                &b.id,
+                b.seen,
+            ))
         });
         let mut place = vec![(0, 0); keys.len()];
         for (c, comm) in comms.iter().enumerate() {
             for (m, member) in comm.members.iter().enumerate() {
-                place[member.2 as usize] = (u32::try_from(c).unwrap_or(u32::MAX), u32::try_from(m).unwrap_or(u32::MAX));
+                place[member.2 as usize] = (
+                    u32::try_from(c).unwrap_or(u32::MAX),
+                    u32::try_from(m).unwrap_or(u32::MAX),
+                );
             }
         }
         let runs = runs::describe(&processes, &comms);
-        Self { comms, processes, runs, place }
+        Self {
+            comms,
+            processes,
+            runs,
+            place,
+        }
     }
 
     /// When the run's records begin and end.
@@ -145,7 +196,10 @@ fn natural(name: Option<&str>) -> (String, u64) {
 fn incarnations(keys: &[EndpointKey], seen: &[(i64, i64)]) -> Vec<Draft> {
     let mut by_key: BTreeMap<(&str, Option<&str>, u32, u32), Vec<u32>> = BTreeMap::new();
     for (e, k) in (0_u32..).zip(keys) {
-        by_key.entry((&k.id, k.name.as_deref(), k.n_ranks, k.nnodes)).or_default().push(e);
+        by_key
+            .entry((&k.id, k.name.as_deref(), k.n_ranks, k.nnodes))
+            .or_default()
+            .push(e);
     }
     let mut drafts = Vec::new();
     for mut endpoints in by_key.into_values() {
@@ -174,10 +228,24 @@ fn incarnations(keys: &[EndpointKey], seen: &[(i64, i64)]) -> Vec<Draft> {
 }
 
 fn draft(endpoints: Vec<u32>, seen: &[(i64, i64)]) -> Draft {
-    let first = endpoints.iter().map(|&e| seen[e as usize].0).min().unwrap_or(0);
-    let last = endpoints.iter().map(|&e| seen[e as usize].1).max().unwrap_or(0);
-    Draft { endpoints, seen: (first, last) }
+    let first = endpoints
+        .iter()
+        .map(|&e| seen[e as usize].0)
+        .min()
+        .unwrap_or(0);
+    let last = endpoints
+        .iter()
+        .map(|&e| seen[e as usize].1)
+        .max()
+        .unwrap_or(0);
+    Draft {
+        endpoints,
+        seen: (first, last),
+    }
 }
+
+/// Run, host and pid → draft and endpoints.
+type Held<'a> = BTreeMap<(u32, &'a str, i64), Vec<(usize, Vec<u32>)>>;
 
 /// Which GPU of its process each endpoint is: 0 where a process drives one.
 ///
@@ -185,15 +253,20 @@ fn draft(endpoints: Vec<u32>, seen: &[(i64, i64)]) -> Draft {
 /// of GPUs (`ncclCommInitAll` and one-process-many-GPU programs number them so). Smaller ones, such as one
 /// data-parallel communicator a GPU, are taken in the order of their names, which is all that a dump says.
 fn device_slots(keys: &[EndpointKey], drafts: &[Draft], runs: &[u32]) -> Vec<u32> {
-    let mut held: BTreeMap<(u32, &str, i64), Vec<(usize, Vec<u32>)>> = BTreeMap::new();
+    let mut held: Held<'_> = BTreeMap::new();
     for (d, draft) in drafts.iter().enumerate() {
         let mut by_process: BTreeMap<(&str, i64), Vec<u32>> = BTreeMap::new();
         for &e in &draft.endpoints {
-            by_process.entry((&keys[e as usize].host, keys[e as usize].pid)).or_default().push(e);
+            by_process
+                .entry((&keys[e as usize].host, keys[e as usize].pid))
+                .or_default()
+                .push(e);
         }
         for ((host, pid), mut endpoints) in by_process {
             endpoints.sort_unstable_by_key(|&e| keys[e as usize].rank);
-            held.entry((runs[d], host, pid)).or_default().push((d, endpoints));
+            held.entry((runs[d], host, pid))
+                .or_default()
+                .push((d, endpoints));
         }
     }
     let mut slots = vec![0_u32; keys.len()];
@@ -215,11 +288,20 @@ fn device_slots(keys: &[EndpointKey], drafts: &[Draft], runs: &[u32]) -> Vec<u32
         }
         small.sort_by_key(|(d, endpoints)| {
             let k = &keys[endpoints[0] as usize];
-            (endpoints.len(), k.n_ranks, k.nnodes, natural(k.name.as_deref()), k.id.clone(), *d)
+            (
+                endpoints.len(),
+                k.n_ranks,
+                k.nnodes,
+                natural(k.name.as_deref()),
+                k.id.clone(),
+                *d,
+            )
         });
         for (_, endpoints) in small {
             let k = &keys[endpoints[0] as usize];
-            let slot = next.entry((endpoints.len(), k.n_ranks, k.nnodes)).or_default();
+            let slot = next
+                .entry((endpoints.len(), k.n_ranks, k.nnodes))
+                .or_default();
             for e in endpoints {
                 slots[e as usize] = *slot % u32::try_from(most).unwrap_or(1);
                 *slot += 1;
@@ -245,8 +327,15 @@ fn global_ranks(
     let mut global = vec![None; n];
     let mut done: BTreeSet<u32> = BTreeSet::new();
     for (d, draft) in drafts.iter().enumerate() {
-        let members: BTreeMap<usize, u32> = draft.endpoints.iter().map(|&e| (of_endpoint(d, e), keys[e as usize].rank)).collect();
-        if members.len() == in_run[&runs[d]] && members.len() == draft.endpoints.len() && done.insert(runs[d]) {
+        let members: BTreeMap<usize, u32> = draft
+            .endpoints
+            .iter()
+            .map(|&e| (of_endpoint(d, e), keys[e as usize].rank))
+            .collect();
+        if members.len() == in_run[&runs[d]]
+            && members.len() == draft.endpoints.len()
+            && done.insert(runs[d])
+        {
             for (process, rank) in members {
                 global[process] = Some(rank);
             }

@@ -17,8 +17,11 @@ pub(super) fn assign(keys: &[EndpointKey], drafts: &[Draft]) -> Vec<u32> {
     let mut parent: Vec<usize> = (0..drafts.len()).collect();
     let mut first_of: BTreeMap<(&str, i64), Vec<usize>> = BTreeMap::new();
     for (d, draft) in drafts.iter().enumerate() {
-        let processes: BTreeSet<(&str, i64)> =
-            draft.endpoints.iter().map(|&e| (keys[e as usize].host.as_str(), keys[e as usize].pid)).collect();
+        let processes: BTreeSet<(&str, i64)> = draft
+            .endpoints
+            .iter()
+            .map(|&e| (keys[e as usize].host.as_str(), keys[e as usize].pid))
+            .collect();
         for p in processes {
             first_of.entry(p).or_default().push(d);
         }
@@ -32,7 +35,10 @@ pub(super) fn assign(keys: &[EndpointKey], drafts: &[Draft]) -> Vec<u32> {
     for d in 0..drafts.len() {
         components.entry(root(&mut parent, d)).or_default().push(d);
     }
-    let mut groups: Vec<Group> = components.into_values().map(|members| Group::of(keys, drafts, members)).collect();
+    let mut groups: Vec<Group> = components
+        .into_values()
+        .map(|members| Group::of(keys, drafts, members))
+        .collect();
     groups.sort_by(|a, b| (a.seen, &a.members).cmp(&(b.seen, &b.members)));
 
     let mut merged: Vec<Group> = Vec::new();
@@ -78,7 +84,11 @@ impl Group {
             .map(|&e| (keys[e as usize].host.as_str(), keys[e as usize].pid))
             .collect();
         let smaller = members.iter().any(|&d| size(d) < largest);
-        Self { whole: smaller && largest as usize >= processes.len(), members, seen: (first, last) }
+        Self {
+            whole: smaller && largest as usize >= processes.len(),
+            members,
+            seen: (first, last),
+        }
     }
 }
 
@@ -101,7 +111,11 @@ pub(super) fn describe(processes: &[Process], comms: &[Comm]) -> Vec<Run> {
     (0..n)
         .map(|r| {
             let mine = || comms.iter().filter(|c| c.run == r);
-            let hosts: BTreeSet<&str> = processes.iter().filter(|p| p.run == r).map(|p| p.host.as_str()).collect();
+            let hosts: BTreeSet<&str> = processes
+                .iter()
+                .filter(|p| p.run == r)
+                .map(|p| p.host.as_str())
+                .collect();
             Run {
                 start: Timestamp::from_unix_micros(mine().map(|c| c.seen.0).min().unwrap_or(0)),
                 end: Timestamp::from_unix_micros(mine().map(|c| c.seen.1).max().unwrap_or(0)),

@@ -35,7 +35,10 @@ impl PairFacts {
     pub(crate) fn merge(&mut self, other: Self) {
         self.sends.merge(other.sends);
         self.recvs.merge(other.recvs);
-        for (into, from) in [(&mut self.send_transfer, other.send_transfer), (&mut self.recv_transfer, other.recv_transfer)] {
+        for (into, from) in [
+            (&mut self.send_transfer, other.send_transfer),
+            (&mut self.recv_transfer, other.recv_transfer),
+        ] {
             into.resize(into.len().max(from.len()), Transfer::default());
             for (a, b) in into.iter_mut().zip(&from) {
                 a.merge(b);
@@ -54,7 +57,11 @@ impl PairFacts {
             (Some(s), Some(r)) => s <= r,
             (_, r) => r.is_none(),
         };
-        if send_wins { self.send_transfer.clone() } else { self.recv_transfer.clone() }
+        if send_wins {
+            self.send_transfer.clone()
+        } else {
+            self.recv_transfer.clone()
+        }
     }
 
     /// Time of the transfer over the whole run, µs: the lower quartile of the side that waits less.
@@ -76,12 +83,18 @@ pub(crate) fn pairs(
     dump_interval: f64,
     direction: &dyn Fn(u32) -> Option<bool>,
 ) -> BTreeMap<PairKey, PairFacts> {
-    let mut sides: BTreeMap<(PairKey, bool), Vec<(i64, i64, f64)>> = BTreeMap::new();
+    // Stamp, number and time of each record, by pair and side.
+    let mut sides: BTreeMap<(PairKey, bool), Vec<_>> = BTreeMap::new();
     for r in rows {
-        let (Some(send), Ok(peer)) = (direction(r.function), u32::try_from(r.peer)) else { continue };
+        let (Some(send), Ok(peer)) = (direction(r.function), u32::try_from(r.peer)) else {
+            continue;
+        };
         let own = comm.members[r.member as usize].0;
         let (source, destination) = if send { (own, peer) } else { (peer, own) };
-        sides.entry(((source, destination, r.size), send)).or_default().push((r.dumped, r.sequence_number, r.micros));
+        sides
+            .entry(((source, destination, r.size), send))
+            .or_default()
+            .push((r.dumped, r.sequence_number, r.micros));
     }
     let mut out: BTreeMap<PairKey, PairFacts> = BTreeMap::new();
     for ((key, send), mut records) in sides {
@@ -90,15 +103,26 @@ pub(crate) fn pairs(
         let mut transfer = vec![Transfer::default(); grid.len()];
         let pieces = (records.len() / CHUNK).max(1);
         for k in 0..pieces {
-            let end = if k + 1 == pieces { records.len() } else { (k + 1) * CHUNK };
+            let end = if k + 1 == pieces {
+                records.len()
+            } else {
+                (k + 1) * CHUNK
+            };
             let chunk = &records[k * CHUNK..end];
             let mut times: Vec<f64> = chunk.iter().map(|c| c.2).collect();
-            let Some(low) = robust::quantile(&mut times, 0.25) else { continue };
+            let Some(low) = robust::quantile(&mut times, 0.25) else {
+                continue;
+            };
             for c in chunk {
-                transfer[grid.stretch((c.0 as f64 - dump_interval / 2.0) as i64)].add(low, chunk.len());
+                transfer[grid.stretch((c.0 as f64 - dump_interval / 2.0) as i64)]
+                    .add(low, chunk.len());
             }
         }
-        let sample = if send { &mut pair.sends } else { &mut pair.recvs };
+        let sample = if send {
+            &mut pair.sends
+        } else {
+            &mut pair.recvs
+        };
         records.iter().for_each(|r| sample.push(r.2));
         if send {
             pair.send_transfer = transfer;
@@ -125,14 +149,29 @@ mod tests {
             members: vec![(0, ProcessId(0), 0), (1, ProcessId(1), 1)],
             seen: (0, 0),
         };
-        let row = |function, member, peer, sn: i64, micros| Row { function, member, sequence_number: sn, size: 8192, micros, dumped: sn, peer };
+        let row = |function, member, peer, sn: i64, micros| Row {
+            function,
+            member,
+            sequence_number: sn,
+            size: 8192,
+            micros,
+            dumped: sn,
+            peer,
+        };
         // Rank 0 sends at once (10 µs), rank 1 has waited for it (500 µs).
-        let rows: Vec<Row> = (0..20).flat_map(|k| [row(0, 0, 1, k, 10.0), row(1, 1, 0, k, 500.0)]).collect();
+        let rows: Vec<Row> = (0..20)
+            .flat_map(|k| [row(0, 0, 1, k, 10.0), row(1, 1, 0, k, 500.0)])
+            .collect();
         let grid = TimeGrid::over(vec![(0, 19)]);
         let mut pairs = pairs(&comm, &rows, &grid, 0.0, &|f| Some(f == 0));
         let pair = pairs.get_mut(&(0, 1, 8192)).expect("one pair");
         assert_eq!((pair.sends.count(), pair.recvs.count()), (20, 20));
         assert_eq!(pair.transfer_micros(), Some(10.0));
-        assert!(pair.transfer().iter().filter_map(Transfer::mean).all(|t| t == 10.0));
+        assert!(
+            pair.transfer()
+                .iter()
+                .filter_map(Transfer::mean)
+                .all(|t| t == 10.0)
+        );
     }
 }

@@ -97,7 +97,10 @@ pub(crate) struct Numbers {
 
 impl Default for Numbers {
     fn default() -> Self {
-        Self { first: i64::MAX, last: i64::MIN }
+        Self {
+            first: i64::MAX,
+            last: i64::MIN,
+        }
     }
 }
 
@@ -123,12 +126,24 @@ pub(crate) struct GroupSample {
 
 /// Reads the dataset once.
 pub(crate) fn take(dataset: &Dataset, grid: &TimeGrid) -> Result<Census, Error> {
-    let mut files: Vec<(PathBuf, Table)> = dataset.table(Table::Collectives).into_iter().map(|p| (p, Table::Collectives)).collect();
-    files.extend(dataset.table(Table::P2p).into_iter().map(|p| (p, Table::P2p)));
+    let mut files: Vec<(PathBuf, Table)> = dataset
+        .table(Table::Collectives)
+        .into_iter()
+        .map(|p| (p, Table::Collectives))
+        .collect();
+    files.extend(
+        dataset
+            .table(Table::P2p)
+            .into_iter()
+            .map(|p| (p, Table::P2p)),
+    );
     let mut whole = Census::default();
     // A few files a thread at a time: their results wait for their turn to be merged, and mustn't pile up.
     for some in files.chunks(4 * rayon::current_num_threads().max(1)) {
-        let parts: Vec<FileCensus> = some.par_iter().map(|(path, table)| FileCensus::of(path, *table, grid)).collect::<Result<_, _>>()?;
+        let parts: Vec<FileCensus> = some
+            .par_iter()
+            .map(|(path, table)| FileCensus::of(path, *table, grid))
+            .collect::<Result<_, _>>()?;
         for part in parts {
             whole.merge(part);
         }
@@ -159,7 +174,10 @@ struct FileCensus {
 
 impl FileCensus {
     fn of(path: &std::path::Path, table: Table, grid: &TimeGrid) -> Result<Self, Error> {
-        let mut census = Self { p2p: table == Table::P2p, ..Self::default() };
+        let mut census = Self {
+            p2p: table == Table::P2p,
+            ..Self::default()
+        };
         census.names = scan::operations(path, table, |names, batch| {
             census.add(names, batch, grid);
             Ok(())
@@ -168,17 +186,30 @@ impl FileCensus {
     }
 
     fn add(&mut self, names: &Names, batch: &Batch, grid: &TimeGrid) {
-        self.seen.resize(names.endpoints.items().len(), (i64::MAX, i64::MIN));
+        self.seen
+            .resize(names.endpoints.items().len(), (i64::MAX, i64::MIN));
         self.dialects.resize(names.dialects.items().len(), 0);
         let mut last: Option<(CellKey, usize)> = None;
         for i in 0..batch.len() {
-            let (endpoint, function, timing) = (batch.endpoint[i], batch.function[i], batch.timing[i]);
-            let (size, micros, busbw, at) = (batch.size[i], batch.micros[i], batch.busbw[i], batch.dumped[i]);
+            let (endpoint, function, timing) =
+                (batch.endpoint[i], batch.function[i], batch.timing[i]);
+            let (size, micros, busbw, at) = (
+                batch.size[i],
+                batch.micros[i],
+                batch.busbw[i],
+                batch.dumped[i],
+            );
             let seen = &mut self.seen[endpoint as usize];
             *seen = (seen.0.min(at), seen.1.max(at));
             self.note_gap(endpoint, at);
             self.dialects[batch.dialect[i] as usize] += 1;
-            let key = CellKey { endpoint, function, size, timing, p2p: self.p2p };
+            let key = CellKey {
+                endpoint,
+                function,
+                size,
+                timing,
+                p2p: self.p2p,
+            };
             let cell = match last {
                 Some((k, c)) if k == key => c,
                 _ => self.cell(names, key),
@@ -187,17 +218,33 @@ impl FileCensus {
             if !self.p2p {
                 let numbers = self.numbers.entry((endpoint, function)).or_default();
                 let sn = batch.sequence_number[i];
-                *numbers = Numbers { first: numbers.first.min(sn), last: numbers.last.max(sn) };
+                *numbers = Numbers {
+                    first: numbers.first.min(sn),
+                    last: numbers.last.max(sn),
+                };
             }
-            let one = Sums { records: 1, bytes: size, micros, busbw_micros: busbw * micros };
+            let one = Sums {
+                records: 1,
+                bytes: size,
+                micros,
+                busbw_micros: busbw * micros,
+            };
             self.cells[cell].1.add(&one);
-            self.stretches.entry((grid.stretch(at), function, timing)).or_default().add(&one);
+            self.stretches
+                .entry((grid.stretch(at), function, timing))
+                .or_default()
+                .add(&one);
             let group = &mut self.groups[self.cell_group[cell]].1;
             group.micros.push(micros);
             group.busbw.push(busbw);
             group.swarm.push(at, busbw, endpoint, grid);
             let key = &names.endpoints.items()[endpoint as usize];
-            if let Some(computed) = bus_bandwidth(&names.functions.items()[function as usize], key.n_ranks, size, micros) {
+            if let Some(computed) = bus_bandwidth(
+                &names.functions.items()[function as usize],
+                key.n_ranks,
+                size,
+                micros,
+            ) {
                 let tolerance = 1e-6 + computed * (BANDWIDTH_TOLERANCE + 1.0 / micros);
                 self.mismatches += u64::from((busbw - computed).abs() > tolerance);
             }
@@ -219,7 +266,10 @@ impl FileCensus {
         }
         if before != i64::MIN && before < at {
             let gap = at.saturating_sub(before);
-            let sum = self.gaps.entry(((gap as f64).ln() / GAP_RATIO.ln()).floor() as i32).or_default();
+            let sum = self
+                .gaps
+                .entry(((gap as f64).ln() / GAP_RATIO.ln()).floor() as i32)
+                .or_default();
             *sum = sum.saturating_add(gap);
         }
     }
@@ -238,10 +288,13 @@ impl FileCensus {
             nnodes: endpoint.nnodes,
         };
         let next = self.groups.len();
-        let group = *self.group_index.entry((group, key.timing)).or_insert_with_key(|k| {
-            self.groups.push((k.clone(), GroupSample::default()));
-            next
-        });
+        let group = *self
+            .group_index
+            .entry((group, key.timing))
+            .or_insert_with_key(|k| {
+                self.groups.push((k.clone(), GroupSample::default()));
+                next
+            });
         self.cells.push((key, Sums::default()));
         self.cell_group.push(group);
         self.cell_index.insert(key, self.cells.len() - 1);
@@ -259,9 +312,22 @@ fn count_timings(batch: &Batch) -> BTreeMap<TimingSource, u64> {
 
 impl Census {
     fn merge(&mut self, part: FileCensus) {
-        let endpoints: Vec<u32> = part.names.endpoints.items().iter().map(|e| self.endpoints.intern(e)).collect();
-        let functions: Vec<u32> = part.names.functions.items().iter().map(|f| self.functions.intern(f)).collect();
-        self.seen.resize(self.endpoints.items().len(), (i64::MAX, i64::MIN));
+        let endpoints: Vec<u32> = part
+            .names
+            .endpoints
+            .items()
+            .iter()
+            .map(|e| self.endpoints.intern(e))
+            .collect();
+        let functions: Vec<u32> = part
+            .names
+            .functions
+            .items()
+            .iter()
+            .map(|f| self.functions.intern(f))
+            .collect();
+        self.seen
+            .resize(self.endpoints.items().len(), (i64::MAX, i64::MIN));
         for (&e, s) in endpoints.iter().zip(&part.seen) {
             let seen = &mut self.seen[e as usize];
             *seen = (seen.0.min(s.0), seen.1.max(s.1));
@@ -273,11 +339,18 @@ impl Census {
             *self.timings.entry(t).or_default() += n;
         }
         for (key, sums) in &part.cells {
-            let key = CellKey { endpoint: endpoints[key.endpoint as usize], function: functions[key.function as usize], ..*key };
+            let key = CellKey {
+                endpoint: endpoints[key.endpoint as usize],
+                function: functions[key.function as usize],
+                ..*key
+            };
             self.cells.entry(key).or_default().add(sums);
         }
         for ((stretch, function, timing), sums) in &part.stretches {
-            self.stretches.entry((*stretch, functions[*function as usize], *timing)).or_default().add(sums);
+            self.stretches
+                .entry((*stretch, functions[*function as usize], *timing))
+                .or_default()
+                .add(sums);
         }
         for ((key, timing), mut sample) in part.groups {
             sample.swarm.rename(&endpoints);
@@ -287,10 +360,19 @@ impl Census {
             into.swarm.merge(sample.swarm);
         }
         for ((e, f), n) in part.numbers {
-            let into = self.numbers.entry((endpoints[e as usize], functions[f as usize])).or_default();
-            *into = Numbers { first: into.first.min(n.first), last: into.last.max(n.last) };
+            let into = self
+                .numbers
+                .entry((endpoints[e as usize], functions[f as usize]))
+                .or_default();
+            *into = Numbers {
+                first: into.first.min(n.first),
+                last: into.last.max(n.last),
+            };
         }
-        self.neighbours = (self.neighbours.0 + part.neighbours.0, self.neighbours.1 + part.neighbours.1);
+        self.neighbours = (
+            self.neighbours.0 + part.neighbours.0,
+            self.neighbours.1 + part.neighbours.1,
+        );
         self.named |= part.names.named;
         for (k, sum) in part.gaps {
             let into = self.gaps.entry(k).or_default();
@@ -323,6 +405,9 @@ impl Census {
         if self.timings.contains_key(&TimingSource::KernelGpu) {
             return TimingSource::KernelGpu;
         }
-        self.timings.iter().max_by_key(|(t, n)| (**n, std::cmp::Reverse(**t))).map_or(TimingSource::KernelGpu, |(t, _)| *t)
+        self.timings
+            .iter()
+            .max_by_key(|(t, n)| (**n, std::cmp::Reverse(**t)))
+            .map_or(TimingSource::KernelGpu, |(t, _)| *t)
     }
 }

@@ -30,7 +30,10 @@ impl TimeGrid {
                 _ => merged.push((start, end)),
             }
         }
-        let total: i128 = merged.iter().map(|s| i128::from(s.1) - i128::from(s.0) + 1).sum();
+        let total: i128 = merged
+            .iter()
+            .map(|s| i128::from(s.1) - i128::from(s.0) + 1)
+            .sum();
         let mut first = 0;
         let segments = merged
             .iter()
@@ -38,7 +41,12 @@ impl TimeGrid {
                 let length = i128::from(end) - i128::from(start) + 1;
                 let share = (length * STRETCHES as i128 / total.max(1)).clamp(1, length);
                 let count = usize::try_from(share).unwrap_or(1);
-                let segment = Segment { start, end, first, count };
+                let segment = Segment {
+                    start,
+                    end,
+                    first,
+                    count,
+                };
                 first += count;
                 segment
             })
@@ -53,8 +61,13 @@ impl TimeGrid {
 
     /// The stretch that a moment lies in; a moment between segments or outside belongs to the nearest before it, or the first.
     pub(crate) fn stretch(&self, at: i64) -> usize {
-        let i = self.segments.partition_point(|s| s.start <= at).saturating_sub(1);
-        let Some(s) = self.segments.get(i) else { return 0 };
+        let i = self
+            .segments
+            .partition_point(|s| s.start <= at)
+            .saturating_sub(1);
+        let Some(s) = self.segments.get(i) else {
+            return 0;
+        };
         let length = i128::from(s.end) - i128::from(s.start) + 1;
         let offset = (i128::from(at) - i128::from(s.start)).clamp(0, length - 1);
         s.first + usize::try_from(offset * s.count as i128 / length).unwrap_or(0)
@@ -62,13 +75,21 @@ impl TimeGrid {
 
     /// Start and end of a stretch.
     pub(crate) fn bounds(&self, stretch: usize) -> (Timestamp, Timestamp) {
-        let i = self.segments.partition_point(|s| s.first <= stretch).saturating_sub(1);
-        let Some(s) = self.segments.get(i) else { return (Timestamp::default(), Timestamp::default()) };
+        let i = self
+            .segments
+            .partition_point(|s| s.first <= stretch)
+            .saturating_sub(1);
+        let Some(s) = self.segments.get(i) else {
+            return (Timestamp::default(), Timestamp::default());
+        };
         let length = i128::from(s.end) - i128::from(s.start) + 1;
         let edge = |k: usize| {
             // The first moment that `stretch` puts into the k-th stretch: the smallest offset with offset·count ≥ k·length.
             let offset = (k as i128 * length + s.count as i128 - 1) / s.count as i128;
-            Timestamp::from_unix_micros(s.start.saturating_add(i64::try_from(offset).unwrap_or(i64::MAX)))
+            Timestamp::from_unix_micros(
+                s.start
+                    .saturating_add(i64::try_from(offset).unwrap_or(i64::MAX)),
+            )
         };
         let k = stretch - s.first;
         (edge(k), edge(k + 1))
@@ -83,7 +104,10 @@ mod tests {
     fn stretches_cover_the_spans_and_skip_the_gap() {
         let grid = TimeGrid::over(vec![(1_000_000, 1_000_959), (0, 95), (50, 959)]);
         assert_eq!(grid.len(), 96);
-        assert_eq!((grid.stretch(-5), grid.stretch(0), grid.stretch(959)), (0, 0, 47));
+        assert_eq!(
+            (grid.stretch(-5), grid.stretch(0), grid.stretch(959)),
+            (0, 0, 47)
+        );
         assert_eq!((grid.stretch(1_000_000), grid.stretch(i64::MAX)), (48, 95));
         for k in 0..96 {
             let (start, end) = grid.bounds(k);

@@ -2,6 +2,7 @@
 
 pub(crate) mod algorithms;
 pub(crate) mod census;
+pub(crate) mod clock;
 pub(crate) mod grid;
 pub(crate) mod operation;
 pub(crate) mod registry;

@@ -19,14 +19,26 @@ pub(crate) struct Semantics {
 pub(crate) fn semantics(function: &str, n_ranks: u32) -> Semantics {
     let n = f64::from(n_ranks.max(1));
     match function {
-        "AllReduce" => Semantics { traffic_factor: Some(1.0), bus_factor: 2.0 * (n - 1.0) / n, ends_together: true },
-        "AllGather" | "ReduceScatter" | "AllGatherV" => {
-            Semantics { traffic_factor: Some(n), bus_factor: (n - 1.0) / n, ends_together: true }
-        }
-        "Broadcast" | "Reduce" | "SendRecv" | "Send" | "Recv" => {
-            Semantics { traffic_factor: Some(1.0), bus_factor: 1.0, ends_together: false }
-        }
-        _ => Semantics { traffic_factor: None, bus_factor: 0.0, ends_together: false },
+        "AllReduce" => Semantics {
+            traffic_factor: Some(1.0),
+            bus_factor: 2.0 * (n - 1.0) / n,
+            ends_together: true,
+        },
+        "AllGather" | "ReduceScatter" | "AllGatherV" => Semantics {
+            traffic_factor: Some(n),
+            bus_factor: (n - 1.0) / n,
+            ends_together: true,
+        },
+        "Broadcast" | "Reduce" | "SendRecv" | "Send" | "Recv" => Semantics {
+            traffic_factor: Some(1.0),
+            bus_factor: 1.0,
+            ends_together: false,
+        },
+        _ => Semantics {
+            traffic_factor: None,
+            bus_factor: 0.0,
+            ends_together: false,
+        },
     }
 }
 

@@ -30,7 +30,10 @@ pub(crate) struct Registry<K> {
 
 impl<K> Default for Registry<K> {
     fn default() -> Self {
-        Self { index: HashMap::new(), items: Vec::new() }
+        Self {
+            index: HashMap::new(),
+            items: Vec::new(),
+        }
     }
 }
 

@@ -62,28 +62,66 @@ impl Batch {
 }
 
 /// Reads the operations of one Parquet file of the collectives or the p2p table; returns all names met.
-pub(crate) fn operations(path: &Path, table: Table, mut visit: impl FnMut(&Names, &Batch) -> Result<(), Error>) -> Result<Names, Error> {
+pub(crate) fn operations(
+    path: &Path,
+    table: Table,
+    mut visit: impl FnMut(&Names, &Batch) -> Result<(), Error>,
+) -> Result<Names, Error> {
     let prefix = if table == Table::P2p { "p2p" } else { "coll" };
-    let mut wanted: Vec<String> = ["id", "comm_name", "rank", "n_ranks", "nnodes", "hostname", "pid", "dump_timestamp_us",
-        "inspector_output_format_version", "git_rev", prefix]
-        .map(str::to_owned)
-        .to_vec();
+    let mut wanted: Vec<String> = [
+        "id",
+        "comm_name",
+        "rank",
+        "n_ranks",
+        "nnodes",
+        "hostname",
+        "pid",
+        "dump_timestamp_us",
+        "inspector_output_format_version",
+        "git_rev",
+        prefix,
+    ]
+    .map(str::to_owned)
+    .to_vec();
     wanted.extend(
-        ["sn", "msg_size_bytes", "exec_time_us", "exec_time_fraction_us", "timing_source", "busbw_gbs"].map(|c| format!("{prefix}_{c}")),
+        [
+            "sn",
+            "msg_size_bytes",
+            "exec_time_us",
+            "exec_time_fraction_us",
+            "timing_source",
+            "busbw_gbs",
+        ]
+        .map(|c| format!("{prefix}_{c}")),
     );
     if table == Table::P2p {
         wanted.push("p2p_peer".into());
     }
-    let parquet = |source| Error::Parquet { path: path.to_owned(), source };
-    let file = File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    let parquet = |source| Error::Parquet {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(|source| Error::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(parquet)?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), wanted.iter().map(String::as_str));
-    let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(parquet)?;
+    let reader = builder
+        .with_projection(mask)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(parquet)?;
     let mut names = Names::default();
     let mut batch = Batch::default();
     for record_batch in reader {
         let record_batch = record_batch.map_err(|e| parquet(e.into()))?;
-        Decoder { path, columns: &record_batch, prefix }.decode(&mut names, &mut batch)?;
+        Decoder {
+            path,
+            columns: &record_batch,
+            prefix,
+        }
+        .decode(&mut names, &mut batch)?;
         visit(&names, &batch)?;
     }
     Ok(names)
@@ -91,27 +129,60 @@ pub(crate) fn operations(path: &Path, table: Table, mut visit: impl FnMut(&Names
 
 /// Reads the dump statistics of one Parquet file: for each endpoint the largest total of records dropped that it admits.
 pub(crate) fn dropped(path: &Path) -> Result<Vec<(EndpointKey, u64)>, Error> {
-    let parquet = |source| Error::Parquet { path: path.to_owned(), source };
-    let file = File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    let parquet = |source| Error::Parquet {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(|source| Error::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(parquet)?;
-    let wanted = ["id", "comm_name", "rank", "n_ranks", "nnodes", "hostname", "pid", "coll_dropped_total", "p2p_dropped_total"];
+    let wanted = [
+        "id",
+        "comm_name",
+        "rank",
+        "n_ranks",
+        "nnodes",
+        "hostname",
+        "pid",
+        "coll_dropped_total",
+        "p2p_dropped_total",
+    ];
     let mask = ProjectionMask::columns(builder.parquet_schema(), wanted);
-    let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(parquet)?;
+    let reader = builder
+        .with_projection(mask)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(parquet)?;
     let mut endpoints: Registry<EndpointKey> = Registry::default();
     let mut most: Vec<(i64, i64)> = Vec::new();
     for columns in reader {
         let columns = columns.map_err(|e| parquet(e.into()))?;
-        let decoder = Decoder { path, columns: &columns, prefix: "" };
+        let decoder = Decoder {
+            path,
+            columns: &columns,
+            prefix: "",
+        };
         let mut of = Vec::new();
         decoder.endpoints(&mut endpoints, &mut of)?;
         most.resize(endpoints.items().len(), (0, 0));
-        let (coll, p2p) = (decoder.longs("coll_dropped_total")?, decoder.longs("p2p_dropped_total")?);
+        let (coll, p2p) = (
+            decoder.longs("coll_dropped_total")?,
+            decoder.longs("p2p_dropped_total")?,
+        );
         for ((e, c), p) in of.into_iter().zip(coll).zip(p2p) {
             let m = &mut most[e as usize];
             *m = (m.0.max(c), m.1.max(p));
         }
     }
-    Ok(endpoints.items().iter().cloned().zip(most).map(|(k, (c, p))| (k, c.unsigned_abs().saturating_add(p.unsigned_abs()))).collect())
+    Ok(endpoints
+        .items()
+        .iter()
+        .cloned()
+        .zip(most)
+        .map(|(k, (c, p))| (k, c.unsigned_abs().saturating_add(p.unsigned_abs())))
+        .collect())
 }
 
 /// Decodes a record batch. A missing or mistyped column means that the file isn't ours.
@@ -129,7 +200,10 @@ struct Texts {
 
 impl Texts {
     fn get(&self, key: i32) -> Option<&String> {
-        usize::try_from(key).ok().and_then(|k| self.values.get(k)).filter(|s| !s.is_empty())
+        usize::try_from(key)
+            .ok()
+            .and_then(|k| self.values.get(k))
+            .filter(|s| !s.is_empty())
     }
 }
 
@@ -138,41 +212,68 @@ impl Decoder<'_> {
         let own = |c: &str| format!("{}_{c}", self.prefix);
         let rows = self.columns.num_rows();
         self.endpoints(&mut names.endpoints, &mut out.endpoint)?;
-        names.named |= !self.texts("comm_name")?.values.is_empty();
+        names.named |= self.texts("comm_name")?.keys.iter().any(|&k| k >= 0);
         let function = self.texts(self.prefix)?;
         let timing = self.texts(&own("timing_source"))?;
-        let (version, revision) = (self.texts("inspector_output_format_version")?, self.texts("git_rev")?);
+        let (version, revision) = (
+            self.texts("inspector_output_format_version")?,
+            self.texts("git_rev")?,
+        );
 
         out.function.clear();
-        let functions: Vec<u32> = function.values.iter().map(|f| names.functions.intern(f)).collect();
+        let functions: Vec<u32> = function
+            .values
+            .iter()
+            .map(|f| names.functions.intern(f))
+            .collect();
         let unnamed = names.functions.intern(&String::new());
-        out.function.extend(function.keys.iter().map(|&k| usize::try_from(k).ok().and_then(|k| functions.get(k).copied()).unwrap_or(unnamed)));
+        out.function.extend(function.keys.iter().map(|&k| {
+            usize::try_from(k)
+                .ok()
+                .and_then(|k| functions.get(k).copied())
+                .unwrap_or(unnamed)
+        }));
         out.dialect.clear();
         let mut last: Option<((i32, i32), u32)> = None;
         for i in 0..rows {
             let key = (version.keys[i], revision.keys[i]);
             let dialect = match last {
                 Some((k, d)) if k == key => d,
-                _ => names.dialects.intern(&(version.get(key.0).cloned(), revision.get(key.1).cloned())),
+                _ => names
+                    .dialects
+                    .intern(&(version.get(key.0).cloned(), revision.get(key.1).cloned())),
             };
             last = Some((key, dialect));
             out.dialect.push(dialect);
         }
         let sources: Vec<TimingSource> = timing.values.iter().map(|s| timing_source(s)).collect();
         out.timing.clear();
-        out.timing.extend(timing.keys.iter().map(|&k| usize::try_from(k).ok().and_then(|k| sources.get(k).copied()).unwrap_or(TimingSource::Unknown)));
+        out.timing.extend(timing.keys.iter().map(|&k| {
+            usize::try_from(k)
+                .ok()
+                .and_then(|k| sources.get(k).copied())
+                .unwrap_or(TimingSource::Unknown)
+        }));
 
         out.sequence_number = self.longs(&own("sn"))?;
         out.dumped = self.longs("dump_timestamp_us")?;
         out.size.clear();
-        out.size.extend(self.longs(&own("msg_size_bytes"))?.iter().map(|&s| s.unsigned_abs()));
+        out.size.extend(
+            self.longs(&own("msg_size_bytes"))?
+                .iter()
+                .map(|&s| s.unsigned_abs()),
+        );
         out.micros.clear();
-        out.micros.extend(self.longs(&own("exec_time_us"))?.iter().map(|&t| t as f64));
+        out.micros
+            .extend(self.longs(&own("exec_time_us"))?.iter().map(|&t| t as f64));
         self.add_fractions(&own("exec_time_fraction_us"), &mut out.micros)?;
         out.busbw.clear();
         let column = self.column(&own("busbw_gbs"))?;
-        let busbw = column.as_primitive_opt::<Float64Type>().ok_or_else(|| self.foreign(&own("busbw_gbs")))?;
-        out.busbw.extend(busbw.iter().map(|v| v.unwrap_or(f64::NAN)));
+        let busbw = column
+            .as_primitive_opt::<Float64Type>()
+            .ok_or_else(|| self.foreign(&own("busbw_gbs")))?;
+        out.busbw
+            .extend(busbw.iter().map(|v| v.unwrap_or(f64::NAN)));
         out.peer.clear();
         if self.prefix == "p2p" {
             out.peer = self.ints("p2p_peer")?;
@@ -183,14 +284,34 @@ impl Decoder<'_> {
     }
 
     /// The endpoint of each row. Neighbours mostly share one, so the last is remembered.
-    fn endpoints(&self, registry: &mut Registry<EndpointKey>, out: &mut Vec<u32>) -> Result<(), Error> {
-        let (id, name, host) = (self.texts("id")?, self.texts("comm_name")?, self.texts("hostname")?);
-        let (rank, n_ranks, nnodes) = (self.ints("rank")?, self.ints("n_ranks")?, self.ints("nnodes")?);
+    fn endpoints(
+        &self,
+        registry: &mut Registry<EndpointKey>,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let (id, name, host) = (
+            self.texts("id")?,
+            self.texts("comm_name")?,
+            self.texts("hostname")?,
+        );
+        let (rank, n_ranks, nnodes) = (
+            self.ints("rank")?,
+            self.ints("n_ranks")?,
+            self.ints("nnodes")?,
+        );
         let pid = self.longs("pid")?;
-        let mut last: Option<((i32, i32, i32, i32, i32, i32, i64), u32)> = None;
+        let mut last = None;
         out.clear();
         for i in 0..self.columns.num_rows() {
-            let key = (id.keys[i], name.keys[i], host.keys[i], rank[i], n_ranks[i], nnodes[i], pid[i]);
+            let key = (
+                id.keys[i],
+                name.keys[i],
+                host.keys[i],
+                rank[i],
+                n_ranks[i],
+                nnodes[i],
+                pid[i],
+            );
             let endpoint = match last {
                 Some((k, e)) if k == key => e,
                 _ => registry.intern(&EndpointKey {
@@ -210,34 +331,66 @@ impl Decoder<'_> {
     }
 
     fn foreign(&self, column: &str) -> Error {
-        Error::NotOurs { path: self.path.to_owned(), column: column.to_owned() }
+        Error::NotOurs {
+            path: self.path.to_owned(),
+            column: column.to_owned(),
+        }
     }
 
     fn column(&self, name: &str) -> Result<&dyn Array, Error> {
-        self.columns.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| self.foreign(name))
+        self.columns
+            .column_by_name(name)
+            .map(AsRef::as_ref)
+            .ok_or_else(|| self.foreign(name))
     }
 
     fn texts(&self, name: &str) -> Result<Texts, Error> {
-        let dictionary = self.column(name)?.as_dictionary_opt::<Int32Type>().ok_or_else(|| self.foreign(name))?;
-        let values = dictionary.values().as_string_opt::<i32>().ok_or_else(|| self.foreign(name))?;
+        let dictionary = self
+            .column(name)?
+            .as_dictionary_opt::<Int32Type>()
+            .ok_or_else(|| self.foreign(name))?;
+        let values = dictionary
+            .values()
+            .as_string_opt::<i32>()
+            .ok_or_else(|| self.foreign(name))?;
         Ok(Texts {
             keys: dictionary.keys().iter().map(|k| k.unwrap_or(-1)).collect(),
-            values: values.iter().map(|v| v.unwrap_or_default().to_owned()).collect(),
+            values: values
+                .iter()
+                .map(|v| v.unwrap_or_default().to_owned())
+                .collect(),
         })
     }
 
     fn ints(&self, name: &str) -> Result<Vec<i32>, Error> {
-        let array = self.column(name)?.as_primitive_opt::<Int32Type>().ok_or_else(|| self.foreign(name))?;
-        Ok(if array.null_count() == 0 { array.values().to_vec() } else { array.iter().map(|v| v.unwrap_or(-1)).collect() })
+        let array = self
+            .column(name)?
+            .as_primitive_opt::<Int32Type>()
+            .ok_or_else(|| self.foreign(name))?;
+        Ok(if array.null_count() == 0 {
+            array.values().to_vec()
+        } else {
+            array.iter().map(|v| v.unwrap_or(-1)).collect()
+        })
     }
 
     fn longs(&self, name: &str) -> Result<Vec<i64>, Error> {
-        let array = self.column(name)?.as_primitive_opt::<Int64Type>().ok_or_else(|| self.foreign(name))?;
-        Ok(if array.null_count() == 0 { array.values().to_vec() } else { array.iter().map(|v| v.unwrap_or(-1)).collect() })
+        let array = self
+            .column(name)?
+            .as_primitive_opt::<Int64Type>()
+            .ok_or_else(|| self.foreign(name))?;
+        Ok(if array.null_count() == 0 {
+            array.values().to_vec()
+        } else {
+            array.iter().map(|v| v.unwrap_or(-1)).collect()
+        })
     }
 
     fn add_fractions(&self, name: &str, micros: &mut [f64]) -> Result<(), Error> {
-        let array = self.column(name)?.as_primitive_opt::<Float64Type>().ok_or_else(|| self.foreign(name))?;
+        let array = self
+            .column(name)?
+            .as_primitive_opt::<Float64Type>()
+            .ok_or_else(|| self.foreign(name))?;
         if array.null_count() < array.len() {
             for (t, f) in micros.iter_mut().zip(array.iter()) {
                 *t += f.unwrap_or(0.0);

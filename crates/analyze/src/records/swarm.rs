@@ -31,7 +31,10 @@ impl Swarm {
             return;
         }
         self.count += 1;
-        *self.cells.entry((grid.stretch(at), row(busbw))).or_default() += 1;
+        *self
+            .cells
+            .entry((grid.stretch(at), row(busbw)))
+            .or_default() += 1;
         self.points.push((busbw, at, endpoint));
         if self.points.len() >= 2 * ALL {
             self.thin();
@@ -60,7 +63,8 @@ impl Swarm {
         if self.count <= ALL as u64 {
             return;
         }
-        self.points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        self.points
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
         if self.points.len() > 2 * EXTREMES {
             self.points.drain(EXTREMES..self.points.len() - EXTREMES);
         }
@@ -74,7 +78,8 @@ impl Swarm {
     /// The points kept, by bandwidth.
     pub(crate) fn points(&mut self) -> &[Point] {
         self.thin();
-        self.points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        self.points
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
         &self.points
     }
 
@@ -85,16 +90,26 @@ impl Swarm {
 
     /// Stretch of time, lower and upper bandwidth, and count of each cell.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (usize, f64, f64, u64)> + '_ {
-        self.cells.iter().map(|(&(stretch, row), &n)| (stretch, edge(row), edge(row.saturating_add(1)), n))
+        self.cells
+            .iter()
+            .map(|(&(stretch, row), &n)| (stretch, edge(row), edge(row.saturating_add(1)), n))
     }
 }
 
 fn row(busbw: f64) -> i32 {
-    if busbw > 0.0 { (busbw.ln() / CELL_RATIO.ln()).floor() as i32 } else { i32::MIN }
+    if busbw > 0.0 {
+        (busbw.ln() / CELL_RATIO.ln()).floor() as i32
+    } else {
+        i32::MIN
+    }
 }
 
 fn edge(row: i32) -> f64 {
-    if row == i32::MIN { 0.0 } else { (f64::from(row) * CELL_RATIO.ln()).exp() }
+    if row == i32::MIN {
+        0.0
+    } else {
+        (f64::from(row) * CELL_RATIO.ln()).exp()
+    }
 }
 
 #[cfg(test)]

@@ -41,7 +41,11 @@ pub(crate) fn medians_of_others(sorted: &[f64]) -> Option<Vec<f64>> {
     Some(
         (0..n)
             .map(|skip| {
-                if others % 2 == 1 { at(skip, others / 2) } else { f64::midpoint(at(skip, others / 2 - 1), at(skip, others / 2)) }
+                if others % 2 == 1 {
+                    at(skip, others / 2)
+                } else {
+                    f64::midpoint(at(skip, others / 2 - 1), at(skip, others / 2))
+                }
             })
             .collect(),
     )
@@ -59,7 +63,10 @@ mod tests {
         assert_eq!(median(&mut []), None);
         // median 3, distances 2 1 0 1 97 → 1
         assert_eq!(scale(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.4826));
-        assert_eq!(medians_of_others(&[1.0, 2.0, 10.0]), Some(vec![6.0, 5.5, 1.5]));
+        assert_eq!(
+            medians_of_others(&[1.0, 2.0, 10.0]),
+            Some(vec![6.0, 5.5, 1.5])
+        );
         assert_eq!(medians_of_others(&[1.0, 5.0]), Some(vec![5.0, 1.0]));
         assert_eq!(medians_of_others(&[1.0]), None);
     }

@@ -71,7 +71,11 @@ impl Sample {
             }
         }
         self.buffer.clear();
-        self.runs = if self.runs.is_empty() { fresh } else { merge_runs(&self.runs, &fresh) };
+        self.runs = if self.runs.is_empty() {
+            fresh
+        } else {
+            merge_runs(&self.runs, &fresh)
+        };
         self.bound();
     }
 
@@ -82,7 +86,13 @@ impl Sample {
         }
         self.sketched = true;
         let step = SKETCH_RATIO.ln();
-        let snap = |v: f64| if v == 0.0 { 0.0 } else { v.signum() * ((v.abs().ln() / step).round() * step).exp() };
+        let snap = |v: f64| {
+            if v == 0.0 {
+                0.0
+            } else {
+                v.signum() * ((v.abs().ln() / step).round() * step).exp()
+            }
+        };
         let mut out: Vec<(f64, u64)> = Vec::new();
         for &(v, n) in &self.runs {
             let v = snap(v);
@@ -104,7 +114,11 @@ impl Sample {
         for &(v, k) in self.runs() {
             let x = v * k as f64;
             let t = sum + x;
-            lost += if sum.abs() >= x.abs() { (sum - t) + x } else { (x - t) + sum };
+            lost += if sum.abs() >= x.abs() {
+                (sum - t) + x
+            } else {
+                (x - t) + sum
+            };
             sum = t;
         }
         Some((sum + lost) / n as f64)
@@ -128,8 +142,16 @@ impl Sample {
             }
             let a = runs[i].0;
             let fraction = position - low as f64;
-            let b = if before + runs[i].1 > low + 1 || i + 1 == runs.len() { a } else { runs[i + 1].0 };
-            out.push(if fraction > 0.0 { a + (b - a) * fraction } else { a });
+            let b = if before + runs[i].1 > low + 1 || i + 1 == runs.len() {
+                a
+            } else {
+                runs[i + 1].0
+            };
+            out.push(if fraction > 0.0 {
+                a + (b - a) * fraction
+            } else {
+                a
+            });
         }
         out
     }
@@ -142,8 +164,17 @@ impl Sample {
         let (low, high) = (q[2] - reach, q[4] + reach);
         let inside = |v: f64| v >= low && v <= high;
         let runs = self.runs();
-        let whisker_low = runs.iter().map(|r| r.0).find(|&v| inside(v)).unwrap_or(q[0]);
-        let whisker_high = runs.iter().rev().map(|r| r.0).find(|&v| inside(v)).unwrap_or(q[7]);
+        let whisker_low = runs
+            .iter()
+            .map(|r| r.0)
+            .find(|&v| inside(v))
+            .unwrap_or(q[0]);
+        let whisker_high = runs
+            .iter()
+            .rev()
+            .map(|r| r.0)
+            .find(|&v| inside(v))
+            .unwrap_or(q[7]);
         let outliers = runs.iter().filter(|r| !inside(r.0)).map(|r| r.1).sum();
         Some(Distribution {
             count: self.count(),
@@ -204,7 +235,9 @@ mod tests {
     /// numpy.quantile([1, 2, 4, 8, 16, 32], [0, .05, .25, .5, .75, .95, .99, 1]) and numpy.mean, numpy 2.
     #[test]
     fn quantiles_are_those_of_numpy() {
-        let d = of(&[32.0, 1.0, 16.0, 2.0, 8.0, 4.0]).distribution(|v| v).expect("six values");
+        let d = of(&[32.0, 1.0, 16.0, 2.0, 8.0, 4.0])
+            .distribution(|v| v)
+            .expect("six values");
         assert_eq!((d.min, d.p5, d.p25, d.p50), (1.0, 1.25, 2.5, 6.0));
         assert_eq!((d.p75, d.p95, d.max, d.mean), (14.0, 28.0, 32.0, 10.5));
         assert!((d.p99 - 31.2).abs() < 1e-12);

@@ -52,12 +52,18 @@ pub(crate) fn noise(series: &[Vec<Option<f64>>], floor: f64) -> Noise {
             Some(m) => s.iter().flatten().map(|v| v - m).collect(),
             None => continue,
         };
-        blocks.extend(centred.chunks_exact(BLOCK).map(|b| b.iter().sum::<f64>() / BLOCK as f64));
+        blocks.extend(
+            centred
+                .chunks_exact(BLOCK)
+                .map(|b| b.iter().sum::<f64>() / BLOCK as f64),
+        );
         points.extend(centred);
     }
     let point = robust::scale(&points).unwrap_or(0.0);
     let block = robust::scale(&blocks).unwrap_or(0.0) * (BLOCK as f64).sqrt();
-    Noise { point: point.max(block).max(floor) }
+    Noise {
+        point: point.max(block).max(floor),
+    }
 }
 
 /// The window of `series` that stands out most above zero; `None` where none of at least [`LEAST_WEIGHT`] measurements is above.
@@ -68,7 +74,10 @@ pub(crate) fn standout(series: &[Option<Point>], noise: Noise) -> Option<Standou
     let mut weight = vec![0.0; n + 1];
     let mut count = vec![0_usize; n + 1];
     for (i, v) in series.iter().enumerate() {
-        let p = v.unwrap_or(Point { value: 0.0, weight: 0.0 });
+        let p = v.unwrap_or(Point {
+            value: 0.0,
+            weight: 0.0,
+        });
         sum[i + 1] = sum[i] + p.value * p.weight;
         weight[i + 1] = weight[i] + p.weight;
         count[i + 1] = count[i] + usize::from(v.is_some());
@@ -81,14 +90,23 @@ pub(crate) fn standout(series: &[Option<Point>], noise: Noise) -> Option<Standou
         for end in start + 1..=n {
             let length = count[end] - count[start];
             let behind = weight[end] - weight[start];
-            if series[end - 1].is_none() || behind < LEAST_WEIGHT || (length < BLOCK && length < present) {
+            if series[end - 1].is_none()
+                || behind < LEAST_WEIGHT
+                || (length < BLOCK && length < present)
+            {
                 continue;
             }
             let mean = (sum[end] - sum[start]) / behind;
             // A point that shares its measurement with neighbours counts for its part; one that averages several, for one.
             let z = mean * behind.min(length as f64).sqrt() / noise.point;
             if mean > 0.0 && best.is_none_or(|b| z > b.z) {
-                best = Some(Standout { start, end, mean, z, whole: 10 * length >= 9 * present });
+                best = Some(Standout {
+                    start,
+                    end,
+                    mean,
+                    z,
+                    whole: 10 * length >= 9 * present,
+                });
             }
         }
     }
@@ -105,13 +123,15 @@ mod tests {
 
     #[test]
     fn a_plateau_is_found_with_its_ends() {
-        let mut series: Vec<Option<Point>> = (0..60).map(|i| one(if i % 2 == 0 { 1.0 } else { -1.0 })).collect();
+        let mut series: Vec<Option<Point>> = (0..60)
+            .map(|i| one(if i % 2 == 0 { 1.0 } else { -1.0 }))
+            .collect();
         for p in series[20..40].iter_mut().flatten() {
             p.value += 10.0;
         }
         series[30] = None;
         let w = standout(&series, Noise { point: 1.0 }).expect("a window");
-        assert_eq!((w.start, w.end, w.whole), (20, 39, false));
+        assert_eq!((w.start, w.end, w.whole), (20, 40, false));
         assert!((w.mean - 10.0).abs() < 0.2);
     }
 
@@ -126,16 +146,34 @@ mod tests {
 
     #[test]
     fn points_that_share_a_measurement_are_no_evidence_together() {
-        let shared = vec![Some(Point { value: 3.0, weight: 0.1 }); 10];
+        let shared = vec![
+            Some(Point {
+                value: 3.0,
+                weight: 0.1
+            });
+            10
+        ];
         assert_eq!(standout(&shared, Noise { point: 1.0 }), None);
-        let more = standout(&vec![Some(Point { value: 3.0, weight: 0.4 }); 10], Noise { point: 1.0 }).expect("a window");
+        let more = standout(
+            &vec![
+                Some(Point {
+                    value: 3.0,
+                    weight: 0.4
+                });
+                10
+            ],
+            Noise { point: 1.0 },
+        )
+        .expect("a window");
         assert!((more.z - 6.0).abs() < 1e-12);
     }
 
     #[test]
     fn neighbours_that_move_together_are_noisier_than_their_points() {
         // Blocks of six equal values: the mean of a block spreads as much as a point does.
-        let s: Vec<Option<f64>> = (0..120).map(|i| Some(if (i / 6) % 2 == 0 { 1.0 } else { -1.0 })).collect();
+        let s: Vec<Option<f64>> = (0..120)
+            .map(|i| Some(if (i / 6) % 2 == 0 { 1.0 } else { -1.0 }))
+            .collect();
         assert!((noise(&[s], 0.0).point - 1.4826 * 6.0_f64.sqrt()).abs() < 1e-9);
     }
 }

@@ -92,7 +92,7 @@ impl<R: Read> Lines<R> {
             if self.finished {
                 return self.last();
             }
-            if self.end - self.start > self.limit {
+            if self.end - self.start >= self.limit {
                 return Some(self.skip());
             }
             self.make_room();

@@ -86,7 +86,7 @@ pub(super) fn pieces(text: &[u8]) -> Option<Pieces<'_>> {
     let gains = texts
         .iter()
         .any(|piece| leading_object(piece).is_some_and(is_object));
-    gains.then(|| Pieces {
+    gains.then_some(Pieces {
         repair: if texts.len() == 1 {
             Repair::TextBefore
         } else {

@@ -123,7 +123,10 @@ fn a_report_written_into_the_folder_of_the_dumps_hides_only_itself() {
         "{\"schema\":\"nccl-report-dataset/1\"}",
     );
     let folder = root.path().to_owned();
-    assert_eq!(names(&[folder.clone()], &[folder]), ["a.log", "sub/b.log"]);
+    assert_eq!(
+        names(std::slice::from_ref(&folder), std::slice::from_ref(&folder)),
+        ["a.log", "sub/b.log"]
+    );
 }
 
 #[test]

@@ -23,8 +23,6 @@ pub(crate) enum Key {
     Area(Colour),
     /// A line.
     Line(Colour),
-    /// A hatched area.
-    Hatched,
 }
 
 /// A figure being drawn.
@@ -79,7 +77,6 @@ impl Sheet {
                 Key::Line(colour) => {
                     self.canvas.line((x, y), (x + 14.0, y), 2.0, colour);
                 }
-                Key::Hatched => hatch(&mut self.canvas, area),
             }
             self.canvas
                 .text((x + 20.0, y), &label, NOTE, Anchor::Start, Colour::Text);

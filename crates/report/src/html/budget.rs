@@ -4,9 +4,10 @@ use askama::Template;
 use nccl_report_analyze::facts::{Job, TimeBudget};
 use nccl_report_analyze::units::ExecTime;
 
+use super::kept::Kept;
 use super::quantity::{duration, percent};
 use super::section::Section;
-use super::table::{Cell, Column, Kept, Row, Table};
+use super::table::{Cell, Column, Row, Table};
 
 #[derive(Template)]
 #[template(path = "section/budget.html")]

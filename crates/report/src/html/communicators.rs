@@ -3,10 +3,11 @@
 use askama::Template;
 use nccl_report_analyze::facts::{Communicator, Job};
 
+use super::kept::Kept;
 use super::people::{self, People};
 use super::section::Section;
 use super::slices;
-use super::table::{Cell, Column, Kept, Row, Table};
+use super::table::{Cell, Column, Row, Table};
 
 #[derive(Template)]
 #[template(path = "section/communicators.html")]

@@ -1,11 +1,12 @@
 //! Whether the data is complete: a sentence, then what it rests on.
 
 use askama::Template;
-use nccl_report_analyze::facts::{Communicator, Job, TimingSource};
+use nccl_report_analyze::facts::Job;
 
-use super::quantity::{count, duration, percent, plural};
+use super::checks::{Mark, Point, points};
+use super::missing::{Account, ratio};
+use super::quantity::{count, percent, plural};
 use super::section::Section;
-use super::{people, wording};
 
 #[derive(Template)]
 #[template(path = "section/completeness.html")]
@@ -23,63 +24,6 @@ pub(super) struct Verdict {
     pub(super) word: &'static str,
     /// The sentence.
     pub(super) sentence: String,
-}
-
-/// One thing that was looked at.
-struct Point {
-    label: &'static str,
-    text: String,
-    /// `yes`, `no`, `unknown`.
-    mark: Mark,
-}
-
-#[derive(PartialEq)]
-enum Mark {
-    Good,
-    Bad,
-    Unknown,
-}
-
-/// What is missing, in numbers.
-struct Account {
-    records: u64,
-    ranks_missing: u64,
-    collectives: u64,
-    collectives_complete: u64,
-    dropped: u64,
-    /// Communicators whose dumps don't say whether records were dropped.
-    silent: usize,
-    unseen: u64,
-    unmatched: u64,
-}
-
-impl Account {
-    fn of(job: &Job) -> Self {
-        let sum = |value: fn(&Communicator) -> u64| {
-            job.communicators
-                .iter()
-                .map(value)
-                .fold(0_u64, u64::saturating_add)
-        };
-        let expected = job.overview.ranks_expected;
-        Self {
-            records: ["collective", "p2p"]
-                .iter()
-                .filter_map(|kind| job.inputs.records.get(*kind))
-                .fold(0, |sum: u64, n| sum.saturating_add(*n)),
-            ranks_missing: expected.map_or(0, |of| of.saturating_sub(job.overview.ranks)),
-            collectives: sum(|c| c.collectives),
-            collectives_complete: sum(|c| c.collectives_complete),
-            dropped: sum(|c| c.loss.dropped.unwrap_or(0)),
-            silent: job
-                .communicators
-                .iter()
-                .filter(|c| c.loss.dropped.is_none())
-                .count(),
-            unseen: sum(|c| c.loss.numbers_unseen),
-            unmatched: sum(|c| c.loss.records_unmatched),
-        }
-    }
 }
 
 /// The section.
@@ -139,6 +83,7 @@ pub(super) fn verdict(job: &Job) -> Verdict {
         };
     }
     let nearly = account.ranks_missing == 0
+        && account.communicators_partial == 0
         && ratio(account.collectives_complete, account.collectives) >= 0.99
         && ratio(account.dropped, account.records) < 0.01
         && ratio(job.inputs.rejected.lines, job.inputs.lines) < 0.01
@@ -155,15 +100,6 @@ pub(super) fn verdict(job: &Job) -> Verdict {
     }
 }
 
-/// 1 of nothing is all of it.
-fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        f64::from(u8::from(part == 0))
-    } else {
-        part as f64 / whole as f64
-    }
-}
-
 /// What is missing, a phrase each.
 fn lacks(job: &Job, account: &Account) -> Vec<String> {
     let mut lacks = Vec::new();
@@ -174,6 +110,14 @@ fn lacks(job: &Job, account: &Account) -> Vec<String> {
             count(account.ranks_missing),
             plural(expected, "rank", "ranks")
         ));
+    }
+    if account.ranks_missing == 0 && account.communicators_partial > 0 {
+        let communicators = plural(
+            account.communicators_partial,
+            "communicator",
+            "communicators",
+        );
+        lacks.push(format!("of {communicators} some ranks left no record"));
     }
     let partial = account
         .collectives
@@ -214,172 +158,9 @@ fn lacks(job: &Job, account: &Account) -> Vec<String> {
     lacks
 }
 
-fn points(job: &Job, account: &Account) -> Vec<Point> {
-    let mark = |good: bool| if good { Mark::Good } else { Mark::Bad };
-    let of = &job.overview;
-    let mut points = Vec::new();
-    let mut point = |label, mark, text| points.push(Point { label, text, mark });
-    match of.ranks_expected {
-        Some(expected) => {
-            let mut text = format!(
-                "{} of {} left records",
-                count(of.ranks),
-                plural(expected, "rank", "ranks")
-            );
-            text.push_str(&absent(&job.communicators));
-            point("Ranks", mark(account.ranks_missing == 0), text);
-        }
-        None => point(
-            "Ranks",
-            Mark::Unknown,
-            format!(
-                "{} left records; how many there were isn't known{}",
-                plural(of.ranks, "rank", "ranks"),
-                absent(&job.communicators)
-            ),
-        ),
-    }
-    if account.collectives > 0 {
-        let share = ratio(account.collectives_complete, account.collectives);
-        let text = format!(
-            "{} of {} seen have a record of every rank ({}); {} missing from the others",
-            count(account.collectives_complete),
-            plural(account.collectives, "collective", "collectives"),
-            percent(share),
-            plural(account.unmatched, "record is", "records are")
-        );
-        point(
-            "Collectives",
-            mark(account.collectives_complete == account.collectives),
-            text,
-        );
-    }
-    let silent = account.silent as u64;
-    if silent == job.communicators.len() as u64 {
-        point(
-            "Dropped records",
-            Mark::Unknown,
-            "the dumps don't say whether the plugin dropped any".to_owned(),
-        );
-    } else {
-        let mut text = format!("{} by the plugin's own count", count(account.dropped));
-        if silent > 0 {
-            text.push_str(&format!(
-                "; {} without such a count",
-                plural(silent, "communicator", "communicators")
-            ));
-        }
-        point("Dropped records", mark(account.dropped == 0), text);
-    }
-    if account.unseen > 0 {
-        let numbers = plural(account.unseen, "number", "numbers");
-        let text = format!(
-            "{numbers} between the first and the last that no rank recorded; small messages, CPU-timed records and \
-                            CUDA-graph replays leave gaps by design, so not all of them are losses"
-        );
-        point("Sequence numbers", Mark::Unknown, text);
-    }
-    lines(job, &mut point);
-    if of.timing != TimingSource::KernelGpu || of.records_other_timing > 0 {
-        let mut text = format!("times come from: {}", wording::timing(of.timing));
-        if of.records_other_timing > 0 {
-            let others = plural(of.records_other_timing, "record", "records");
-            text.push_str(&format!(
-                "; {others} timed otherwise, left out of every statistic"
-            ));
-        }
-        point("Timing", mark(of.timing == TimingSource::KernelGpu), text);
-    }
-    if of.bandwidth_mismatches > 0 {
-        let records = plural(of.bandwidth_mismatches, "record", "records");
-        let text = format!("{records} whose written bandwidth disagrees with size and time");
-        point("Bandwidths", Mark::Bad, text);
-    }
-    if let Some(interval) = of.dump_interval {
-        let text = format!(
-            "every {} (median); what happened after the last one isn't here",
-            duration(interval)
-        );
-        point("Dumps", Mark::Unknown, text);
-    }
-    points
-}
-
-/// Lines and files.
-fn lines(job: &Job, point: &mut impl FnMut(&'static str, Mark, String)) {
-    let inputs = &job.inputs;
-    let text = format!(
-        "{} read, {} rejected, {} repaired",
-        plural(inputs.lines, "line", "lines"),
-        count(inputs.rejected.lines),
-        count(inputs.repaired.lines)
-    );
-    let good = if inputs.rejected.lines == 0 {
-        Mark::Good
-    } else {
-        Mark::Bad
-    };
-    point("Lines", good, text);
-    let damaged = inputs.files_damaged.len() as u64;
-    let text = format!(
-        "{} read, {} of them damaged, {} passed over; {}",
-        plural(inputs.files, "file", "files"),
-        count(damaged),
-        count(inputs.files_skipped.len() as u64),
-        plural(
-            inputs.truncated_dumps,
-            "dump with fewer records than promised",
-            "dumps with fewer records than promised"
-        )
-    );
-    let good = damaged == 0 && inputs.truncated_dumps == 0;
-    point("Files", if good { Mark::Good } else { Mark::Bad }, text);
-}
-
-/// Which ranks the communicator that lacks most of them lacks.
-fn absent(communicators: &[Communicator]) -> String {
-    let lacking = |c: &Communicator| (c.n_ranks as usize).saturating_sub(c.members.len());
-    let number = communicators.iter().filter(|c| lacking(c) > 0).count() as u64;
-    let mut most: Option<&Communicator> = None;
-    for candidate in communicators {
-        if lacking(candidate) > most.map_or(0, lacking) {
-            most = Some(candidate);
-        }
-    }
-    most.map_or_else(String::new, |of| {
-        format!(
-            "; {} incomplete: {} lacks {}",
-            plural(number, "communicator is", "communicators are"),
-            people::communicator(of),
-            ranges(of)
-        )
-    })
-}
-
-/// The ranks without records as ranges: "ranks 4–7, 12".
-fn ranges(of: &Communicator) -> String {
-    const SHOWN: usize = 8;
-    let mut ranges = Vec::new();
-    let mut next = 0_u32;
-    let present = of.members.iter().map(|m| m.rank).chain([of.n_ranks]);
-    for rank in present {
-        if rank > next {
-            ranges.push(if rank - next == 1 {
-                next.to_string()
-            } else {
-                format!("{next}–{}", rank - 1)
-            });
-        }
-        next = next.max(rank.saturating_add(1));
-    }
-    let more = ranges.len().saturating_sub(SHOWN);
-    ranges.truncate(SHOWN);
-    let rest = if more > 0 { ", …" } else { "" };
-    format!("ranks {}{rest}", ranges.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::missing::ranges;
     use super::*;
     use crate::synthetic;
 

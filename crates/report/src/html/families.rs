@@ -4,10 +4,11 @@ use askama::Template;
 use nccl_report_analyze::facts::{Family, FamilyOperation, Job};
 use nccl_report_analyze::units::BusBandwidth;
 
+use super::kept::Kept;
 use super::people::{self, People};
 use super::quantity::plural;
 use super::section::Section;
-use super::table::{Cell, Column, Kept, Row, Table};
+use super::table::{Cell, Column, Row, Table};
 
 #[derive(Template)]
 #[template(path = "section/families.html")]

@@ -189,18 +189,34 @@ fn card_facts(of: &Finding) -> Vec<CardFact> {
     let mut facts = Vec::new();
     let mut fact = |name, value, more| facts.push(CardFact { name, value, more });
     if performance || of.impact.time_lost.as_micros() > 0.0 {
-        fact("Time lost", duration(of.impact.time_lost), "summed over ranks");
-        fact("Share of communication time", percent(of.impact.share_of_collective_time), "");
+        fact(
+            "Time lost",
+            duration(of.impact.time_lost),
+            "summed over ranks",
+        );
+        fact(
+            "Share of communication time",
+            percent(of.impact.share_of_collective_time),
+            "",
+        );
     }
     if performance || of.confidence < 1.0 {
-        let sure = format!("{} ({})", wording::confidence(of.confidence), percent(of.confidence));
+        let sure = format!(
+            "{} ({})",
+            wording::confidence(of.confidence),
+            percent(of.confidence)
+        );
         fact("Confidence", sure, "");
     }
     if let Some(scope) = of.scope {
         fact("Scope", wording::scope(scope).to_owned(), "");
     }
     match of.window {
-        Some(window) => fact("When", format!("{} to {}", moment(window.start), moment(window.end)), ""),
+        Some(window) => fact(
+            "When",
+            format!("{} to {}", moment(window.start), moment(window.end)),
+            "",
+        ),
         None if performance => fact("When", "the whole run".to_owned(), ""),
         None => {}
     }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use askama::Template;
 use nccl_report_analyze::facts::{Group, Job};
 
+use super::kept::Kept;
 use super::quantity::size;
 use super::section::Section;
-use super::table::{Cell, Column, Kept, Row, Table};
+use super::table::{Cell, Column, Row, Table};
 
 #[derive(Template)]
 #[template(path = "section/groups.html")]

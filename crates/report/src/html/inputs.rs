@@ -6,9 +6,10 @@ use askama::Template;
 use nccl_report_analyze::facts::Job;
 use nccl_report_ingest::{LineCounts, SkippedFile};
 
+use super::kept::Kept;
 use super::quantity::{count, plural, size};
 use super::section::Section;
-use super::table::{Cell, Column, Kept, Row, Table};
+use super::table::{Cell, Column, Row, Table};
 
 #[derive(Template)]
 #[template(path = "section/inputs.html")]
@@ -125,11 +126,7 @@ fn reasons(rejected: &LineCounts, repaired: &LineCounts) -> Option<Table> {
 }
 
 fn examples(rejected: &LineCounts, repaired: &LineCounts) -> Option<Table> {
-    let kept = Kept::heaviest(
-        both(&rejected.examples, &repaired.examples),
-        "weight",
-        |_| 0.0,
-    );
+    let kept = Kept::first(both(&rejected.examples, &repaired.examples));
     let rows: Vec<Row> = kept
         .items
         .iter()
@@ -163,7 +160,7 @@ fn files(skipped: &[SkippedFile], damaged: &[SkippedFile]) -> Option<Table> {
         .iter()
         .map(|file| ("damaged: read up to there", file));
     let all = damaged.chain(skipped.iter().map(|file| ("passed over", file)));
-    let kept = Kept::heaviest(all, "weight", |_| 0.0);
+    let kept = Kept::first(all);
     let rows: Vec<Row> = kept
         .items
         .iter()

@@ -4,7 +4,9 @@
 //! templates; only rendered sections and checked drawings are put in as they are.
 
 mod budget;
+mod checks;
 mod communicators;
+mod comparison;
 mod completeness;
 mod evidence;
 mod families;
@@ -13,6 +15,8 @@ mod groups;
 mod header;
 mod inline_svg;
 mod inputs;
+mod kept;
+mod missing;
 mod page;
 mod pairs;
 mod people;
@@ -27,4 +31,5 @@ mod wording;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use comparison::page as comparison_page;
 pub(crate) use page::page;

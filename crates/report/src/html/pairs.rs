@@ -3,9 +3,10 @@
 use askama::Template;
 use nccl_report_analyze::facts::{Job, PairSlice, ProcessId};
 
+use super::kept::Kept;
 use super::people::{self, People};
 use super::section::Section;
-use super::table::{Cell, Column, Kept, Row, Table};
+use super::table::{Cell, Column, Row, Table};
 
 #[derive(Template)]
 #[template(path = "section/pairs.html")]

@@ -34,7 +34,12 @@ struct View<'a> {
 struct Chapter<'a> {
     title: &'static str,
     plots: Vec<&'a Plot>,
+    /// Behind a click, so that a job with many operations doesn't bury what follows.
+    more: Vec<&'a Plot>,
 }
+
+/// Plots of a chapter that are open from the start. Those of findings always are.
+const OPEN: usize = 3;
 
 impl Plot {
     pub(super) fn link(&self) -> Link {
@@ -82,12 +87,21 @@ pub(super) fn section(plots: &[Plot]) -> Result<Section, askama::Error> {
     let mut chapters: Vec<Chapter<'_>> = Vec::new();
     for plot in plots {
         let title = chapter(plot.section);
-        match chapters.last_mut() {
-            Some(last) if last.title == title => last.plots.push(plot),
-            _ => chapters.push(Chapter {
+        if chapters.last().is_none_or(|last| last.title != title) {
+            chapters.push(Chapter {
                 title,
-                plots: vec![plot],
-            }),
+                plots: Vec::new(),
+                more: Vec::new(),
+            });
+        }
+        if let Some(last) = chapters.last_mut() {
+            let open = plot.section == figure::Section::Findings || last.plots.len() < OPEN;
+            if open {
+                &mut last.plots
+            } else {
+                &mut last.more
+            }
+            .push(plot);
         }
     }
     Ok(Section::new("plots", "Plots", View { chapters }.render()?))

@@ -1,14 +1,10 @@
 //! The one table of the page: caption, column scopes, numbers that sort as numbers, a bounded number of rows.
 
-use std::cmp::Ordering;
-
 use askama::Template;
 use nccl_report_analyze::units::{BusBandwidth, ExecTime, MessageSize, Timestamp};
 
+use super::kept::Kept;
 use super::{quantity, text};
-
-/// Rows of a table on the page; what is beyond stays in `report.json`.
-pub(super) const ROWS: usize = 500;
 
 /// A table with its rows.
 #[derive(Template)]
@@ -237,67 +233,9 @@ impl Table {
     }
 }
 
-/// What of a long list is shown.
-pub(super) struct Kept<T> {
-    /// The items to show, in the order of the list.
-    pub(super) items: Vec<T>,
-    all: usize,
-    by: &'static str,
-}
-
-impl<T> Kept<T> {
-    /// Keeps the [`ROWS`] items that weigh most (`by` names the weight in words), in the order in which they come.
-    pub(super) fn heaviest(
-        items: impl IntoIterator<Item = T>,
-        by: &'static str,
-        weight: impl Fn(&T) -> f64,
-    ) -> Self {
-        let mut items: Vec<(usize, T)> = items.into_iter().enumerate().collect();
-        let all = items.len();
-        if all > ROWS {
-            items.sort_by(|(a, x), (b, y)| match weight(y).total_cmp(&weight(x)) {
-                Ordering::Equal => a.cmp(b),
-                unequal => unequal,
-            });
-            items.truncate(ROWS);
-            items.sort_by_key(|(index, _)| *index);
-        }
-        Self {
-            items: items.into_iter().map(|(_, item)| item).collect(),
-            all,
-            by,
-        }
-    }
-
-    fn note(&self) -> Option<String> {
-        (self.all > self.items.len()).then(|| {
-            format!(
-                "{} of {} rows, those with the most {}; the others are in report.json.",
-                quantity::count(self.items.len() as u64),
-                quantity::count(self.all as u64),
-                self.by
-            )
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_heaviest_rows_stay_in_order_and_the_note_says_so() {
-        let kept = Kept::heaviest(0..2_000_u32, "time", |n| f64::from(n % 1_000));
-        assert_eq!(kept.items.len(), ROWS);
-        assert!(kept.items.is_sorted());
-        assert!(kept.items.iter().all(|n| n % 1_000 >= 750));
-        let note = kept.note().expect("a note");
-        assert!(
-            note.starts_with("500 of 2,000 rows, those with the most time"),
-            "{note}"
-        );
-        assert_eq!(Kept::heaviest(0..500, "time", |_| 0.0).note(), None);
-    }
 
     #[test]
     fn text_is_escaped_and_numbers_sort() {

@@ -33,7 +33,6 @@ fn elements<'a>(document: &'a Document<'_>, tag: &'a str) -> impl Iterator<Item 
 /// A text and the box around it, in pixels.
 #[derive(Debug, Clone)]
 struct Label {
-    text: String,
     left: f64,
     top: f64,
     right: f64,
@@ -71,7 +70,6 @@ fn labels(document: &Document<'_>) -> Vec<Label> {
                 // Turned about its anchor: what ran right runs up.
                 let bottom = y + before;
                 Label {
-                    text,
                     left: x - ascent,
                     right: x + descent,
                     top: bottom - width,
@@ -80,7 +78,6 @@ fn labels(document: &Document<'_>) -> Vec<Label> {
             } else {
                 let left = x - before;
                 Label {
-                    text,
                     left,
                     right: left + width,
                     top: y - ascent,
