@@ -16,7 +16,7 @@ mod svg;
 mod synthetic;
 mod write;
 
-pub use error::Error;
 pub use comparison::{WrittenComparison, write_comparison};
+pub use error::Error;
 pub use export::{compare_json, comparison_junit, comparison_markdown, report_json, summary_csv};
 pub use write::{Options, Written, write};

@@ -24,7 +24,11 @@ pub(crate) struct Thinned {
 
 impl Default for Thinned {
     fn default() -> Self {
-        Self { stride: 1, seen: 0, times: Vec::new() }
+        Self {
+            stride: 1,
+            seen: 0,
+            times: Vec::new(),
+        }
     }
 }
 
@@ -73,7 +77,11 @@ impl Thinned {
 
     /// Those kept, and how many each stands for.
     pub(crate) fn times(&self) -> (&[Times], f64) {
-        let weight = if self.times.is_empty() { 0.0 } else { self.seen as f64 / self.times.len() as f64 };
+        let weight = if self.times.is_empty() {
+            0.0
+        } else {
+            self.seen as f64 / self.times.len() as f64
+        };
         (&self.times, weight)
     }
 }
@@ -131,7 +139,10 @@ mod tests {
         }
         // 1000 collectives, every 16th: 0, 16, …, 992.
         let kept: Vec<f32> = t.times().0.iter().map(|p| p.0).collect();
-        assert_eq!(kept, (0..63_u16).map(|k| f32::from(16 * k)).collect::<Vec<_>>());
+        assert_eq!(
+            kept,
+            (0..63_u16).map(|k| f32::from(16 * k)).collect::<Vec<_>>()
+        );
         assert!((t.times().1 - 1_000.0 / 63.0).abs() < 1e-12);
     }
 

@@ -78,24 +78,36 @@ pub(crate) fn buckets(m: &Measured, blocks: Vec<CommBlocks>) -> Buckets {
         };
         let mut series: BTreeMap<(u32, u64), Vec<(usize, Block)>> = BTreeMap::new();
         for ((function, size, stretch), block) in comm_blocks.blocks {
-            series.entry((function, size)).or_default().push((stretch, block));
+            series
+                .entry((function, size))
+                .or_default()
+                .push((stretch, block));
         }
         for ((function, size), blocks) in series {
             let operation = m.function(function);
-            let Some(cell) = m.facts[c].cells.get(&(function, size)) else { continue };
-            out.entry(key(operation, size, None)).or_default().absorb(Bucket {
-                comms: vec![CommSeries { name: comm.name.clone(), blocks }],
-                operations: cell.collectives,
-                complete: cell.complete,
-                records: cell.records,
-                expected: cell.collectives * u64::from(comm.n_ranks),
-                micros: cell.micros,
-                p2p: false,
-                latency_bound: false,
-            });
+            let Some(cell) = m.facts[c].cells.get(&(function, size)) else {
+                continue;
+            };
+            out.entry(key(operation, size, None))
+                .or_default()
+                .absorb(Bucket {
+                    comms: vec![CommSeries {
+                        name: comm.name.clone(),
+                        blocks,
+                    }],
+                    operations: cell.collectives,
+                    complete: cell.complete,
+                    records: cell.records,
+                    expected: cell.collectives * u64::from(comm.n_ranks),
+                    micros: cell.micros,
+                    p2p: false,
+                    latency_bound: false,
+                });
         }
         for ((size, crosses), bucket) in pairs(m, c) {
-            out.entry(key(SEND_RECV, size, crosses)).or_default().absorb(bucket);
+            out.entry(key(SEND_RECV, size, crosses))
+                .or_default()
+                .absorb(bucket);
         }
     }
     out
@@ -104,23 +116,36 @@ pub(crate) fn buckets(m: &Measured, blocks: Vec<CommBlocks>) -> Buckets {
 /// The operations of the records in a bucket.
 pub(crate) fn operations(key: &BucketKey) -> impl Iterator<Item = &str> {
     let both = key.operation == SEND_RECV;
-    std::iter::once(if both { "Send" } else { key.operation.as_str() }).chain(both.then_some("Recv"))
+    std::iter::once(if both { "Send" } else { key.operation.as_str() })
+        .chain(both.then_some("Recv"))
 }
 
 /// The group that the records of a bucket lie in.
 pub(crate) fn group_key(key: &BucketKey, operation: &str) -> GroupKey {
-    GroupKey { class: key.class, operation: operation.to_owned(), size: key.size, n_ranks: key.n_ranks, nnodes: key.nnodes }
+    GroupKey {
+        class: key.class,
+        operation: operation.to_owned(),
+        size: key.size,
+        n_ranks: key.n_ranks,
+        nnodes: key.nnodes,
+    }
 }
 
 /// The Send/Recv traffic of a communicator by size and whether it leaves the host. The time of a pair in a stretch is that of the
 /// side that waits less, so its mean over ranks isn't known.
 fn pairs(m: &Measured, c: usize) -> BTreeMap<(u64, Option<bool>), Bucket> {
     let comm = &m.topology.comms[c];
-    let host_of: BTreeMap<u32, &str> =
-        comm.members.iter().map(|&(rank, process, _)| (rank, m.topology.processes[process.0 as usize].host.as_str())).collect();
+    let host_of: BTreeMap<u32, &str> = comm
+        .members
+        .iter()
+        .map(|&(rank, process, _)| (rank, m.topology.processes[process.0 as usize].host.as_str()))
+        .collect();
     let mut out: BTreeMap<(u64, Option<bool>), (Bucket, BTreeMap<usize, Block>)> = BTreeMap::new();
     for (&(source, destination, size), facts) in &m.pairs[c] {
-        let crosses = host_of.get(&source).zip(host_of.get(&destination)).map(|(a, b)| a != b);
+        let crosses = host_of
+            .get(&source)
+            .zip(host_of.get(&destination))
+            .map(|(a, b)| a != b);
         let (bucket, blocks) = out.entry((size, crosses)).or_default();
         bucket.p2p = true;
         let (sends, recvs) = (facts.sends.count(), facts.recvs.count());
@@ -129,17 +154,29 @@ fn pairs(m: &Measured, c: usize) -> BTreeMap<(u64, Option<bool>), Bucket> {
         bucket.records += sends + recvs;
         bucket.expected += 2 * sends.max(recvs);
         for side in [&facts.sends, &facts.recvs] {
-            bucket.micros += side.clone().runs().iter().map(|r| r.0 * r.1 as f64).sum::<f64>();
+            bucket.micros += side
+                .clone()
+                .runs()
+                .iter()
+                .map(|r| r.0 * r.1 as f64)
+                .sum::<f64>();
         }
         for (stretch, transfer) in facts.transfer().iter().enumerate() {
             if let Some(t) = transfer.mean() {
-                blocks.entry(stretch).or_default().whole.push((t as f32, f32::NAN));
+                blocks
+                    .entry(stretch)
+                    .or_default()
+                    .whole
+                    .push((t as f32, f32::NAN));
             }
         }
     }
     out.into_iter()
         .map(|(key, (mut bucket, blocks))| {
-            bucket.comms = vec![CommSeries { name: comm.name.clone(), blocks: blocks.into_iter().collect() }];
+            bucket.comms = vec![CommSeries {
+                name: comm.name.clone(),
+                blocks: blocks.into_iter().collect(),
+            }];
             (key, bucket)
         })
         .collect()
@@ -147,12 +184,20 @@ fn pairs(m: &Measured, c: usize) -> BTreeMap<(u64, Option<bool>), Bucket> {
 
 /// Pairs up the buckets of two runs. Where both have the same families in a bucket they are told apart by family, else not: names
 /// may be given or withheld without anything else having changed.
-pub(crate) fn align(baseline: &Buckets, candidate: &Buckets) -> BTreeMap<BucketKey, (Option<Bucket>, Option<Bucket>)> {
-    let nameless = |key: &BucketKey| BucketKey { family: None, ..key.clone() };
+pub(crate) fn align(
+    baseline: &Buckets,
+    candidate: &Buckets,
+) -> BTreeMap<BucketKey, (Option<Bucket>, Option<Bucket>)> {
+    let nameless = |key: &BucketKey| BucketKey {
+        family: None,
+        ..key.clone()
+    };
     let families = |of: &Buckets| {
         let mut out: BTreeMap<BucketKey, BTreeSet<Option<String>>> = BTreeMap::new();
         for key in of.keys() {
-            out.entry(nameless(key)).or_default().insert(key.family.clone());
+            out.entry(nameless(key))
+                .or_default()
+                .insert(key.family.clone());
         }
         out
     };
@@ -162,9 +207,17 @@ pub(crate) fn align(baseline: &Buckets, candidate: &Buckets) -> BTreeMap<BucketK
         for (key, bucket) in side {
             let shared = nameless(key);
             let apart = left.get(&shared) == right.get(&shared);
-            let slot = out.entry(if apart { key.clone() } else { shared }).or_default();
-            let place = if is_candidate { &mut slot.1 } else { &mut slot.0 };
-            place.get_or_insert_with(Bucket::default).absorb(bucket.clone());
+            let slot = out
+                .entry(if apart { key.clone() } else { shared })
+                .or_default();
+            let place = if is_candidate {
+                &mut slot.1
+            } else {
+                &mut slot.0
+            };
+            place
+                .get_or_insert_with(Bucket::default)
+                .absorb(bucket.clone());
         }
     }
     out
@@ -193,14 +246,28 @@ mod tests {
     }
 
     fn of(families: &[Option<&str>]) -> Buckets {
-        families.iter().map(|f| (key(*f), Bucket { operations: 1, ..Bucket::default() })).collect()
+        families
+            .iter()
+            .map(|f| {
+                (
+                    key(*f),
+                    Bucket {
+                        operations: 1,
+                        ..Bucket::default()
+                    },
+                )
+            })
+            .collect()
     }
 
     #[test]
     fn the_same_families_are_told_apart() {
         let both = [Some("DP Group"), Some("EP Group")];
         let aligned = align(&of(&both), &of(&both));
-        assert_eq!(aligned.keys().cloned().collect::<Vec<_>>(), [key(Some("DP Group")), key(Some("EP Group"))]);
+        assert_eq!(
+            aligned.keys().cloned().collect::<Vec<_>>(),
+            [key(Some("DP Group")), key(Some("EP Group"))]
+        );
     }
 
     #[test]

@@ -12,7 +12,8 @@ use super::side::Examined;
 use super::verdict::{self, JUDGED, NOTE, SIGNIFICANCE, Signs};
 use super::waiting::{self, Part};
 use crate::facts::{
-    BucketComparison, BucketKey, BucketVerdict, Comparison, Difference, DifferenceKind, Sides, Verdict,
+    BucketComparison, BucketKey, BucketVerdict, Comparison, Difference, DifferenceKind, Sides,
+    Verdict,
 };
 use crate::records::algorithms::Algorithms;
 use crate::statistics::multiple;
@@ -34,7 +35,10 @@ pub struct CompareOptions {
 impl Default for CompareOptions {
     /// Three percent, and partial runs don't pass.
     fn default() -> Self {
-        Self { threshold: 0.03, allow_partial: false }
+        Self {
+            threshold: 0.03,
+            allow_partial: false,
+        }
     }
 }
 
@@ -46,20 +50,33 @@ pub fn compare(baseline: &Examined, candidate: &Examined, options: &CompareOptio
         loss_differs: differences::loss_differs(&baseline.job, &candidate.job),
         threshold: options.threshold,
     };
-    let aligned: Vec<_> = bucket::align(&baseline.buckets, &candidate.buckets).into_iter().collect();
+    let aligned: Vec<_> = bucket::align(&baseline.buckets, &candidate.buckets)
+        .into_iter()
+        .collect();
     let drafts: Vec<Draft> = aligned
         .into_par_iter()
         .map(|(key, sides)| {
-            let algorithms = Sides { baseline: choices(&baseline.algorithms, &key), candidate: choices(&candidate.algorithms, &key) };
+            let algorithms = Sides {
+                baseline: choices(&baseline.algorithms, &key),
+                candidate: choices(&candidate.algorithms, &key),
+            };
             judged::draft(key, sides, algorithms, &context)
         })
         .collect();
     let waiting = waiting::growth(&parts(&drafts), SIGNIFICANCE);
     let p: Vec<f64> = drafts.iter().map(|d| d.p().unwrap_or(f64::NAN)).collect();
     let adjusted = multiple::holm(&p);
-    let mut buckets: Vec<BucketComparison> = drafts.into_iter().zip(adjusted).map(|(d, p)| d.finish(p, &context)).collect();
+    let mut buckets: Vec<BucketComparison> = drafts
+        .into_iter()
+        .zip(adjusted)
+        .map(|(d, p)| d.finish(p, &context))
+        .collect();
     buckets.sort_by(|a, b| {
-        rank(a).cmp(&rank(b)).then(b.impact.abs().total_cmp(&a.impact.abs())).then(b.share_of_time.total_cmp(&a.share_of_time)).then_with(|| a.key.cmp(&b.key))
+        rank(a)
+            .cmp(&rank(b))
+            .then(b.impact.abs().total_cmp(&a.impact.abs()))
+            .then(b.share_of_time.total_cmp(&a.share_of_time))
+            .then_with(|| a.key.cmp(&b.key))
     });
     let findings = findings::changed(&baseline.job.findings, &candidate.job.findings);
     let mut differences = differences::differences(&baseline.job, &candidate.job);
@@ -67,11 +84,32 @@ pub fn compare(baseline: &Examined, candidate: &Examined, options: &CompareOptio
     let longer = waiting.filter(|w| w.0 >= waiting::MATTERS && w.1 >= options.threshold);
     let shorter = waiting.filter(|w| w.0 <= -waiting::MATTERS);
     if let Some((growth, _)) = longer.or(shorter) {
-        let (way, percent) = if growth > 0.0 { ("longer", growth) } else { ("less", -growth) };
-        let summary = format!("Ranks wait {way} for each other: {:.0} % of the baseline's communication time.", 100.0 * percent);
-        differences.push(Difference { kind: DifferenceKind::Waiting, summary, blocks: false });
+        let (way, percent) = if growth > 0.0 {
+            ("longer", growth)
+        } else {
+            ("less", -growth)
+        };
+        let summary = format!(
+            "Ranks wait {way} for each other: {:.0} % of the baseline's communication time.",
+            100.0 * percent
+        );
+        differences.push(Difference {
+            kind: DifferenceKind::Waiting,
+            summary,
+            blocks: false,
+        });
     }
-    conclude(Parts { buckets, findings, differences, longer: longer.map(|w| w.0) }, baseline, candidate, options)
+    conclude(
+        Parts {
+            buckets,
+            findings,
+            differences,
+            longer: longer.map(|w| w.0),
+        },
+        baseline,
+        candidate,
+        options,
+    )
 }
 
 /// Everything but the whole.
@@ -82,21 +120,54 @@ struct Parts {
     longer: Option<f64>,
 }
 
-fn conclude(parts: Parts, baseline: &Examined, candidate: &Examined, options: &CompareOptions) -> Comparison {
-    let Parts { buckets, findings, differences, longer } = parts;
-    let confirmed = |verdict| buckets.iter().filter(|b| b.verdict == verdict).map(|b| b.impact.abs()).sum::<f64>();
-    let (worse, better) = (confirmed(BucketVerdict::Regression), confirmed(BucketVerdict::Improvement));
+fn conclude(
+    parts: Parts,
+    baseline: &Examined,
+    candidate: &Examined,
+    options: &CompareOptions,
+) -> Comparison {
+    let Parts {
+        buckets,
+        findings,
+        differences,
+        longer,
+    } = parts;
+    let confirmed = |verdict| {
+        buckets
+            .iter()
+            .filter(|b| b.verdict == verdict)
+            .map(|b| b.impact.abs())
+            .sum::<f64>()
+    };
+    let (worse, better) = (
+        confirmed(BucketVerdict::Regression),
+        confirmed(BucketVerdict::Improvement),
+    );
     let share = |side: fn(&BucketComparison) -> Option<f64>| {
         let judged = |b: &&BucketComparison| {
-            matches!(b.verdict, BucketVerdict::Regression | BucketVerdict::Improvement | BucketVerdict::Unchanged)
+            matches!(
+                b.verdict,
+                BucketVerdict::Regression | BucketVerdict::Improvement | BucketVerdict::Unchanged
+            )
         };
         let sum: f64 = buckets.iter().filter(judged).filter_map(side).sum();
         sum
     };
-    let share_judged = share(|b| Some(b.baseline.as_ref()?.share_of_time)).min(share(|b| Some(b.candidate.as_ref()?.share_of_time)));
-    let new: Vec<_> = findings.new.iter().filter(|f| findings::matters(f)).collect();
-    let gone: Vec<_> = findings.gone.iter().filter(|f| findings::matters(f)).collect();
-    let blocked = differences.iter().any(|d| d.blocks && !(options.allow_partial && d.kind == DifferenceKind::Partial));
+    let share_judged = share(|b| Some(b.baseline.as_ref()?.share_of_time))
+        .min(share(|b| Some(b.candidate.as_ref()?.share_of_time)));
+    let new: Vec<_> = findings
+        .new
+        .iter()
+        .filter(|f| findings::matters(f))
+        .collect();
+    let gone: Vec<_> = findings
+        .gone
+        .iter()
+        .filter(|f| findings::matters(f))
+        .collect();
+    let blocked = differences
+        .iter()
+        .any(|d| d.blocks && !(options.allow_partial && d.kind == DifferenceKind::Partial));
     let signs = Signs {
         worse: worse >= NOTE || !new.is_empty() || !findings.grown.is_empty() || longer.is_some(),
         better: better >= NOTE || !gone.is_empty(),
@@ -108,14 +179,29 @@ fn conclude(parts: Parts, baseline: &Examined, candidate: &Examined, options: &C
     let mut reasons: Vec<String> = new.iter().map(|f| format!("New: {}", f.summary)).collect();
     reasons.extend(findings.grown.iter().map(|(before, f)| {
         let now = f.impact.share_of_collective_time;
-        format!("Worse than in the baseline ({:.0} % of the time, was {:.0} %): {}", 100.0 * now, 100.0 * before, f.summary)
+        format!(
+            "Worse than in the baseline ({:.0} % of the time, was {:.0} %): {}",
+            100.0 * now,
+            100.0 * before,
+            f.summary
+        )
     }));
     reasons.extend(in_words(&buckets, BucketVerdict::Regression, worse));
-    reasons.extend(longer.map(|g| format!("Ranks wait longer for each other: {:.0} % of the baseline's communication time.", 100.0 * g)));
+    reasons.extend(longer.map(|g| {
+        format!(
+            "Ranks wait longer for each other: {:.0} % of the baseline's communication time.",
+            100.0 * g
+        )
+    }));
     reasons.extend(gone.iter().map(|f| format!("Gone: {}", f.summary)));
     reasons.extend(in_words(&buckets, BucketVerdict::Improvement, better));
     if !signs.worse && blocked {
-        reasons.extend(differences.iter().filter(|d| d.blocks).map(|d| d.summary.clone()));
+        reasons.extend(
+            differences
+                .iter()
+                .filter(|d| d.blocks)
+                .map(|d| d.summary.clone()),
+        );
     }
     if !signs.worse && !signs.judged {
         reasons.push(format!(
@@ -140,7 +226,12 @@ fn conclude(parts: Parts, baseline: &Examined, candidate: &Examined, options: &C
         differences,
         time_change: buckets
             .iter()
-            .filter(|b| matches!(b.verdict, BucketVerdict::Regression | BucketVerdict::Improvement))
+            .filter(|b| {
+                matches!(
+                    b.verdict,
+                    BucketVerdict::Regression | BucketVerdict::Improvement
+                )
+            })
             .map(|b| b.impact)
             .sum(),
         share_judged: share_judged.min(1.0),
@@ -169,7 +260,12 @@ fn parts(drafts: &[Draft]) -> Vec<Part> {
         let c = &d.comparison;
         let (link, felt) = (c.link_time?, c.felt_time?);
         let transfer = (link.baseline / felt.baseline).min(1.0);
-        Some(Part { share: c.baseline.as_ref()?.share_of_time, felt: d.felt?, transfer, link: d.link? })
+        Some(Part {
+            share: c.baseline.as_ref()?.share_of_time,
+            felt: d.felt?,
+            transfer,
+            link: d.link?,
+        })
     };
     drafts.iter().filter_map(of).collect()
 }
@@ -179,18 +275,35 @@ fn in_words(buckets: &[BucketComparison], verdict: BucketVerdict, impact: f64) -
     of.sort_by(|a, b| b.impact.abs().total_cmp(&a.impact.abs()));
     let mut out: Vec<String> = of.iter().take(NAMED).filter_map(|b| sentence(b)).collect();
     if of.len() > NAMED {
-        let (n, way) = (of.len() - NAMED, if verdict == BucketVerdict::Regression { "slower" } else { "faster" });
-        out.push(format!("{n} more {} {way}; together {:.1} % of the communication time.", if n == 1 { "bucket is" } else { "buckets are" }, 100.0 * impact));
+        let (n, way) = (
+            of.len() - NAMED,
+            if verdict == BucketVerdict::Regression {
+                "slower"
+            } else {
+                "faster"
+            },
+        );
+        out.push(format!(
+            "{n} more {} {way}; together {:.1} % of the communication time.",
+            if n == 1 { "bucket is" } else { "buckets are" },
+            100.0 * impact
+        ));
     }
     if !of.is_empty() && impact < NOTE {
-        out.push("That is too small a part of the communication time to decide anything.".to_owned());
+        out.push(
+            "That is too small a part of the communication time to decide anything.".to_owned(),
+        );
     }
     out
 }
 
 fn sentence(b: &BucketComparison) -> Option<String> {
     let c = b.change?;
-    let what = if b.metric.is_bandwidth() { "bandwidth" } else { "time" };
+    let what = if b.metric.is_bandwidth() {
+        "bandwidth"
+    } else {
+        "time"
+    };
     Some(format!(
         "{}: {what} {} ({} to {}), in {:.1} % of the communication time.",
         name(&b.key),
@@ -209,20 +322,37 @@ fn name(key: &BucketKey) -> String {
         (SEND_RECV, None) => "Send/Recv",
         (other, _) => other,
     };
-    let family = key.family.as_ref().map(|f| format!(" ({f})")).unwrap_or_default();
-    format!("{operation} of {} bytes, {}, {} ranks on {} nodes{family}", key.size.as_bytes(), key.class, key.n_ranks, key.nnodes)
+    let family = key
+        .family
+        .as_ref()
+        .map(|f| format!(" ({f})"))
+        .unwrap_or_default();
+    format!(
+        "{operation} of {} bytes, {}, {} ranks on {} nodes{family}",
+        key.size.as_bytes(),
+        key.class,
+        key.n_ranks,
+        key.nnodes
+    )
 }
 
 /// Algorithm and protocol of a bucket by share, the largest first.
 fn choices(of: &Algorithms, key: &BucketKey) -> Vec<(String, f64)> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for operation in bucket::operations(key) {
-        for (name, n) in of.get(&bucket::group_key(key, operation)).into_iter().flatten() {
+        for (name, n) in of
+            .get(&bucket::group_key(key, operation))
+            .into_iter()
+            .flatten()
+        {
             *counts.entry(name.clone()).or_default() += n;
         }
     }
     let total: u64 = counts.values().sum();
-    let mut out: Vec<(String, f64)> = counts.into_iter().map(|(name, n)| (name, n as f64 / total as f64)).collect();
+    let mut out: Vec<(String, f64)> = counts
+        .into_iter()
+        .map(|(name, n)| (name, n as f64 / total as f64))
+        .collect();
     out.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     out
 }
@@ -234,14 +364,31 @@ fn algorithm_differences(buckets: &[BucketComparison]) -> Vec<Difference> {
         if before.is_empty() || now.is_empty() {
             continue;
         }
-        let share = |of: &[(String, f64)], name: &str| of.iter().find(|a| a.0 == name).map_or(0.0, |a| a.1);
-        let moved = before.iter().chain(now).any(|(name, _)| (share(before, name) - share(now, name)).abs() > ALGORITHM);
+        let share =
+            |of: &[(String, f64)], name: &str| of.iter().find(|a| a.0 == name).map_or(0.0, |a| a.1);
+        let moved = before
+            .iter()
+            .chain(now)
+            .any(|(name, _)| (share(before, name) - share(now, name)).abs() > ALGORITHM);
         if moved {
             let words = |of: &[(String, f64)]| {
-                of.iter().take(NAMED).map(|(name, s)| format!("{name} {:.0} %", 100.0 * s)).collect::<Vec<_>>().join(", ")
+                of.iter()
+                    .take(NAMED)
+                    .map(|(name, s)| format!("{name} {:.0} %", 100.0 * s))
+                    .collect::<Vec<_>>()
+                    .join(", ")
             };
-            let summary = format!("{}: NCCL chose {}, was {}.", name(&b.key), words(now), words(before));
-            out.push(Difference { kind: DifferenceKind::Algorithm, summary, blocks: false });
+            let summary = format!(
+                "{}: NCCL chose {}, was {}.",
+                name(&b.key),
+                words(now),
+                words(before)
+            );
+            out.push(Difference {
+                kind: DifferenceKind::Algorithm,
+                summary,
+                blocks: false,
+            });
         }
     }
     out

@@ -80,20 +80,32 @@ pub(crate) fn estimate(bucket: &Bucket, basis: Basis, which: Which, seed: u64) -
     for series in &bucket.comms {
         let mut by_stretch: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
         for (stretch, block) in &series.blocks {
-            let Some(&cluster) = place.get(stretch) else { continue };
+            let Some(&cluster) = place.get(stretch) else {
+                continue;
+            };
             let into = by_stretch.entry(cluster).or_default();
             for part in thinned(block, basis == Basis::Whole) {
                 let (times, weight) = part.times();
-                into.extend(times.iter().map(|t| (time(*t, which), weight)).filter(|t| t.0.is_finite()));
+                into.extend(
+                    times
+                        .iter()
+                        .map(|t| (time(*t, which), weight))
+                        .filter(|t| t.0.is_finite()),
+                );
             }
         }
         let mut own = Vec::new();
         for (cluster, mut times) in by_stretch {
             times.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let level = weighted::quantile_of_truncated(&times, basis.quantile(), width).filter(|&t| t > 0.0);
+            let level = weighted::quantile_of_truncated(&times, basis.quantile(), width)
+                .filter(|&t| t > 0.0);
             if let Some(level) = level {
                 let weight = times.iter().map(|t| t.1).sum();
-                own.push(Value { value: level.ln(), weight, cluster });
+                own.push(Value {
+                    value: level.ln(),
+                    weight,
+                    cluster,
+                });
             }
         }
         own.sort_by(|a, b| a.value.total_cmp(&b.value));
@@ -107,11 +119,21 @@ pub(crate) fn estimate(bucket: &Bucket, basis: Basis, which: Which, seed: u64) -
     let blocks = groups.iter().map(Vec::len).sum();
     let by_cluster = by_cluster(&groups, clusters);
     let few = clusters as f64 / (clusters as f64 - 1.0).max(1.0);
-    let drawn = if blocks > DRAWN_BLOCKS { std::slice::from_ref(&by_cluster) } else { groups.as_slice() };
+    let drawn = if blocks > DRAWN_BLOCKS {
+        std::slice::from_ref(&by_cluster)
+    } else {
+        groups.as_slice()
+    };
     let drawn = bootstrap::variance_of_median(drawn, clusters, seed)? * few;
     // The bootstrap of a median of few values may find hardly any spread by luck; the mean of the stretches can't.
     let variance = drawn.max(variance_of_mean(&by_cluster)) * likeness(&by_cluster);
-    Some(Estimate { log, variance, stretches: clusters, blocks, comms })
+    Some(Estimate {
+        log,
+        variance,
+        stretches: clusters,
+        blocks,
+        comms,
+    })
 }
 
 fn time(times: Times, which: Which) -> f64 {
@@ -124,7 +146,10 @@ fn time(times: Times, which: Which) -> f64 {
 /// Whether times were truncated to whole microseconds: plugins that don't write a fraction do.
 fn truncated(bucket: &Bucket) -> bool {
     let blocks = bucket.comms.iter().flat_map(|c| &c.blocks);
-    blocks.flat_map(|(_, b)| thinned(b, false)).flat_map(|t| t.times().0).all(|t| t.0.fract() == 0.0)
+    blocks
+        .flat_map(|(_, b)| thinned(b, false))
+        .flat_map(|t| t.times().0)
+        .all(|t| t.0.fract() == 0.0)
 }
 
 /// The stretches of the run that blocks are taken from: the grid's, joined so that each holds about as many collectives and enough
@@ -135,7 +160,9 @@ fn stretches(bucket: &Bucket, basis: Basis) -> BTreeMap<usize, usize> {
     for series in &bucket.comms {
         let mut of_comm = 0;
         for (stretch, block) in &series.blocks {
-            let n: u64 = thinned(block, basis == Basis::Whole).map(super::block::Thinned::count).sum();
+            let n: u64 = thinned(block, basis == Basis::Whole)
+                .map(super::block::Thinned::count)
+                .sum();
             if n > 0 {
                 *counts.entry(*stretch).or_default() += n;
                 of_comm += n;
@@ -143,7 +170,9 @@ fn stretches(bucket: &Bucket, basis: Basis) -> BTreeMap<usize, usize> {
         }
         longest = longest.max(of_comm);
     }
-    let wanted = usize::try_from(longest / IN_A_STRETCH).unwrap_or(STRETCHES).clamp(1, STRETCHES);
+    let wanted = usize::try_from(longest / IN_A_STRETCH)
+        .unwrap_or(STRETCHES)
+        .clamp(1, STRETCHES);
     let total: u64 = counts.values().sum();
     let mut out = BTreeMap::new();
     let (mut before, mut last, mut number) = (0.0, usize::MAX, 0_usize);
@@ -165,16 +194,25 @@ fn stretches(bucket: &Bucket, basis: Basis) -> BTreeMap<usize, usize> {
 fn by_cluster(groups: &[Vec<Value>], clusters: usize) -> Vec<Value> {
     let mut own: Vec<Vec<Value>> = vec![Vec::new(); clusters];
     for group in groups {
-        let Some(middle) = bootstrap::median(group) else { continue };
+        let Some(middle) = bootstrap::median(group) else {
+            continue;
+        };
         for v in group {
-            own[v.cluster].push(Value { value: v.value - middle, ..*v });
+            own[v.cluster].push(Value {
+                value: v.value - middle,
+                ..*v
+            });
         }
     }
     let mut out: Vec<Value> = Vec::new();
     for (cluster, mut v) in own.into_iter().enumerate() {
         v.sort_by(|a, b| a.value.total_cmp(&b.value));
         if let Some(value) = bootstrap::median(&v) {
-            out.push(Value { value, weight: v.iter().map(|v| v.weight).sum(), cluster });
+            out.push(Value {
+                value,
+                weight: v.iter().map(|v| v.weight).sum(),
+                cluster,
+            });
         }
     }
     out.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.cluster.cmp(&b.cluster)));
@@ -200,7 +238,9 @@ fn likeness(by_cluster: &[Value]) -> f64 {
     }
     let mut series = vec![f64::NAN; by_cluster.iter().map(|v| v.cluster + 1).max().unwrap_or(0)];
     let mut all: Vec<f64> = by_cluster.iter().map(|v| v.value).collect();
-    let Some(middle) = robust::median(&mut all) else { return 1.0 };
+    let Some(middle) = robust::median(&mut all) else {
+        return 1.0;
+    };
     for v in by_cluster {
         series[v.cluster] = v.value - middle;
     }
@@ -236,7 +276,11 @@ impl Gap {
 
     /// Half the width of the interval that misses the truth with probability `p`.
     pub(crate) fn half_width(&self, p: f64) -> f64 {
-        if self.error <= 0.0 { 0.0 } else { self.error * student::quantile(p, self.df) }
+        if self.error <= 0.0 {
+            0.0
+        } else {
+            self.error * student::quantile(p, self.df)
+        }
     }
 }
 
@@ -244,11 +288,27 @@ impl Gap {
 pub(crate) fn gap(baseline: &Estimate, candidate: &Estimate) -> Gap {
     let freedom = |e: &Estimate| (e.stretches as f64 - 1.0).max(0.0);
     let (own, df_own) = differing_communicators(baseline, candidate);
-    let parts = [(baseline.variance, freedom(baseline)), (candidate.variance, freedom(candidate)), (own, df_own)];
+    let parts = [
+        (baseline.variance, freedom(baseline)),
+        (candidate.variance, freedom(candidate)),
+        (own, df_own),
+    ];
     let variance: f64 = parts.iter().map(|p| p.0).sum();
-    let spread: f64 = parts.iter().filter(|p| p.0 > 0.0).map(|(v, df)| v * v / df).sum();
-    let df = if spread > 0.0 { variance * variance / spread } else { f64::INFINITY };
-    Gap { log: candidate.log - baseline.log, error: variance.sqrt(), df: if df.is_nan() { 0.0 } else { df } }
+    let spread: f64 = parts
+        .iter()
+        .filter(|p| p.0 > 0.0)
+        .map(|(v, df)| v * v / df)
+        .sum();
+    let df = if spread > 0.0 {
+        variance * variance / spread
+    } else {
+        f64::INFINITY
+    };
+    Gap {
+        log: candidate.log - baseline.log,
+        error: variance.sqrt(),
+        df: if df.is_nan() { 0.0 } else { df },
+    }
 }
 
 /// The variance that communicators differing among themselves add to the change, and its degrees of freedom.
@@ -261,28 +321,50 @@ fn differing_communicators(baseline: &Estimate, candidate: &Estimate) -> (f64, f
     let df = |v: (f64, f64)| if v.0 > 0.0 { v.0 * v.0 / v.1 } else { 0.0 };
     let sum = a.0 + b.0;
     let spread = df(a) + df(b);
-    (sum, if spread > 0.0 { sum * sum / spread } else { f64::INFINITY })
+    (
+        sum,
+        if spread > 0.0 {
+            sum * sum / spread
+        } else {
+            f64::INFINITY
+        },
+    )
 }
 
 /// The change of each communicator, where both runs give them the same names, each once.
 fn paired(baseline: &Estimate, candidate: &Estimate) -> Option<Vec<(f64, f64)>> {
     let named = |e: &Estimate| {
-        let map: BTreeMap<String, (f64, f64)> =
-            e.comms.iter().filter_map(|c| Some((c.0.clone()?, (c.1, c.2)))).collect();
+        let map: BTreeMap<String, (f64, f64)> = e
+            .comms
+            .iter()
+            .filter_map(|c| Some((c.0.clone()?, (c.1, c.2))))
+            .collect();
         (map.len() == e.comms.len()).then_some(map)
     };
     let (a, b) = (named(baseline)?, named(candidate)?);
-    (a.len() == b.len() && a.keys().eq(b.keys())).then(|| a.values().zip(b.values()).map(|(x, y)| (y.0 - x.0, x.1 + y.1)).collect())
+    (a.len() == b.len() && a.keys().eq(b.keys())).then(|| {
+        a.values()
+            .zip(b.values())
+            .map(|(x, y)| (y.0 - x.0, x.1 + y.1))
+            .collect()
+    })
 }
 
 /// What effects of given variance differ by beyond it, as a variance of their mean, and its degrees of freedom.
 fn between(effects: &[(f64, f64)]) -> (f64, f64) {
-    let known: Vec<(f64, f64)> = effects.iter().copied().filter(|e| e.1.is_finite() && e.1 > 0.0).collect();
+    let known: Vec<(f64, f64)> = effects
+        .iter()
+        .copied()
+        .filter(|e| e.1.is_finite() && e.1 > 0.0)
+        .collect();
     let n = known.len() as f64;
     if n < 2.0 {
         return (0.0, f64::INFINITY);
     }
-    let (sum, squares) = known.iter().map(|e| 1.0 / e.1).fold((0.0, 0.0), |(s, q), w| (s + w, q + w * w));
+    let (sum, squares) = known
+        .iter()
+        .map(|e| 1.0 / e.1)
+        .fold((0.0, 0.0), |(s, q), w| (s + w, q + w * w));
     let mean = known.iter().map(|e| e.0 / e.1).sum::<f64>() / sum;
     let q: f64 = known.iter().map(|e| (e.0 - mean).powi(2) / e.1).sum();
     let tau = ((q - (n - 1.0)) / (sum - squares / sum)).max(0.0);
@@ -295,11 +377,16 @@ pub(crate) fn quantiles(bucket: &Bucket, basis: Basis, which: Which) -> Vec<f64>
     for (_, block) in bucket.comms.iter().flat_map(|c| &c.blocks) {
         for part in thinned(block, basis == Basis::Whole) {
             let (kept, weight) = part.times();
-            times.extend(kept.iter().map(|t| (time(*t, which), weight)).filter(|t| t.0.is_finite()));
+            times.extend(
+                kept.iter()
+                    .map(|t| (time(*t, which), weight))
+                    .filter(|t| t.0.is_finite()),
+            );
         }
     }
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let at = |k: usize| weighted::quantile_of_truncated(&times, k as f64 / (QUANTILES - 1) as f64, 0.0);
+    let at =
+        |k: usize| weighted::quantile_of_truncated(&times, k as f64 / (QUANTILES - 1) as f64, 0.0);
     (0..QUANTILES).filter_map(at).collect()
 }
 

@@ -3,7 +3,12 @@ use crate::comparison::block::Block;
 use crate::comparison::bucket::CommSeries;
 
 /// A bucket with one communicator per name; `time` gives the time of the k-th collective of a stretch.
-fn bucket(names: &[&str], stretches: usize, each: usize, time: impl Fn(usize, usize, usize) -> f32) -> Bucket {
+fn bucket(
+    names: &[&str],
+    stretches: usize,
+    each: usize,
+    time: impl Fn(usize, usize, usize) -> f32,
+) -> Bucket {
     let comms = names
         .iter()
         .enumerate()
@@ -19,7 +24,12 @@ fn bucket(names: &[&str], stretches: usize, each: usize, time: impl Fn(usize, us
         })
         .collect();
     let n = (names.len() * stretches * each) as u64;
-    Bucket { comms, operations: n, complete: n, ..Bucket::default() }
+    Bucket {
+        comms,
+        operations: n,
+        complete: n,
+        ..Bucket::default()
+    }
 }
 
 fn of(b: &Bucket) -> Estimate {
@@ -33,7 +43,9 @@ fn wobble(s: usize) -> f32 {
 
 #[test]
 fn the_level_is_the_median_of_the_blocks() {
-    let b = bucket(&["a"], 5, 8, |_, s, _| [100.25, 120.25, 110.25, 90.25, 300.25][s]);
+    let b = bucket(&["a"], 5, 8, |_, s, _| {
+        [100.25, 120.25, 110.25, 90.25, 300.25][s]
+    });
     let e = of(&b);
     assert!((e.log.exp() - 110.25).abs() < 1e-3, "{}", e.log.exp());
     assert_eq!((e.stretches, e.blocks), (5, 5));
@@ -60,7 +72,10 @@ fn a_run_too_short_has_one_stretch_and_says_nothing() {
 #[test]
 fn a_change_of_all_blocks_is_found_with_its_size() {
     let at = |factor: f32| move |_, s, k| factor * (500.3 + 500.0 * wobble(s + k));
-    let g = gap(&of(&bucket(&["a", "b"], 24, 8, at(1.0))), &of(&bucket(&["a", "b"], 24, 8, at(1.05))));
+    let g = gap(
+        &of(&bucket(&["a", "b"], 24, 8, at(1.0))),
+        &of(&bucket(&["a", "b"], 24, 8, at(1.05))),
+    );
     assert!((g.log.exp() - 1.05).abs() < 1e-4, "{g:?}");
     assert!(g.p() < 1e-6 && g.half_width(0.05) < 0.02, "{g:?}");
 }
@@ -70,9 +85,15 @@ fn a_change_of_all_blocks_is_found_with_its_size() {
 fn what_communicators_differ_by_counts_only_where_it_changed() {
     let names = ["DP 0", "DP 1", "DP 2", "DP 3"];
     let level = [1.0, 1.1, 0.9, 1.2];
-    let base = bucket(&names, 24, 8, |c, s, k| level[c] * (500.3 + 500.0 * wobble(s + k)));
-    let all_alike = bucket(&names, 24, 8, |c, s, k| 1.04 * level[c] * (500.3 + 500.0 * wobble(s + k)));
-    let each_its_own = bucket(&names, 24, 8, |c, s, k| [1.0, 1.08, 0.95, 1.13][c] * level[c] * (500.3 + 500.0 * wobble(s + k)));
+    let base = bucket(&names, 24, 8, |c, s, k| {
+        level[c] * (500.3 + 500.0 * wobble(s + k))
+    });
+    let all_alike = bucket(&names, 24, 8, |c, s, k| {
+        1.04 * level[c] * (500.3 + 500.0 * wobble(s + k))
+    });
+    let each_its_own = bucket(&names, 24, 8, |c, s, k| {
+        [1.0, 1.08, 0.95, 1.13][c] * level[c] * (500.3 + 500.0 * wobble(s + k))
+    });
     let steady = gap(&of(&base), &of(&all_alike));
     assert!(steady.p() < 1e-3, "{steady:?}");
     let unsure = gap(&of(&base), &of(&each_its_own));
@@ -83,13 +104,21 @@ fn what_communicators_differ_by_counts_only_where_it_changed() {
 #[test]
 fn other_names_cannot_be_paired() {
     let at = |c: usize, s, k| [1.0, 1.1][c] * (500.3 + 500.0 * wobble(s + k));
-    let (a, b) = (bucket(&["x", "y"], 24, 8, at), bucket(&["u", "v"], 24, 8, at));
+    let (a, b) = (
+        bucket(&["x", "y"], 24, 8, at),
+        bucket(&["u", "v"], 24, 8, at),
+    );
     assert!(gap(&of(&a), &of(&b)).error > gap(&of(&a), &of(&a)).error * 3.0);
 }
 
 #[test]
 fn neighbours_that_resemble_each_other_widen_the_error() {
-    let alternating = bucket(&["a"], 24, 4, |_, s, _| if s % 2 == 0 { 100.5 } else { 102.5 });
+    let alternating = bucket(
+        &["a"],
+        24,
+        4,
+        |_, s, _| if s % 2 == 0 { 100.5 } else { 102.5 },
+    );
     let drifting = bucket(&["a"], 24, 4, |_, s, _| if s < 12 { 100.5 } else { 102.5 });
     assert!(of(&drifting).variance > 4.0 * of(&alternating).variance);
 }
@@ -107,7 +136,11 @@ fn differences_beyond_their_error_by_hand() {
 
 #[test]
 fn quantiles_reach_from_end_to_end() {
-    let q = quantiles(&bucket(&["a"], 10, 10, |_, s, k| (10 * s + k) as f32), Basis::Whole, Which::Shortest);
+    let q = quantiles(
+        &bucket(&["a"], 10, 10, |_, s, k| (10 * s + k) as f32),
+        Basis::Whole,
+        Which::Shortest,
+    );
     assert_eq!((q.len(), q[0], q[QUANTILES - 1]), (QUANTILES, 0.0, 99.0));
     assert!(q.windows(2).all(|w| w[0] <= w[1]));
 }

@@ -44,7 +44,12 @@ pub(crate) fn changed(baseline: &[Finding], candidate: &[Finding]) -> Changed {
             None => out.new.push(f.clone()),
         }
     }
-    out.gone = baseline.iter().zip(&taken).filter(|(_, t)| !**t).map(|(f, _)| f.clone()).collect();
+    out.gone = baseline
+        .iter()
+        .zip(&taken)
+        .filter(|(_, t)| !**t)
+        .map(|(f, _)| f.clone())
+        .collect();
     out
 }
 
@@ -64,7 +69,9 @@ fn same_role(a: &Finding, b: &Finding) -> bool {
     if a.subjects.is_empty() || b.subjects.is_empty() {
         return a.subjects.is_empty() && b.subjects.is_empty();
     }
-    a.subjects.iter().any(|x| b.subjects.iter().any(|y| same_place(x, y)))
+    a.subjects
+        .iter()
+        .any(|x| b.subjects.iter().any(|y| same_place(x, y)))
 }
 
 fn same_place(a: &Subject, b: &Subject) -> bool {
@@ -86,12 +93,20 @@ mod tests {
             confidence: 1.0,
             summary: String::new(),
             advice: String::new(),
-            subjects: vec![Subject { host: host.into(), pid: Some(7), local_rank: rank.map(|r| r % 8), global_rank: rank }],
+            subjects: vec![Subject {
+                host: host.into(),
+                pid: Some(7),
+                local_rank: rank.map(|r| r % 8),
+                global_rank: rank,
+            }],
             candidates_only: false,
             scope: None,
             communicators: vec![],
             window: None,
-            impact: Impact { time_lost: ExecTime::from_micros(0.0), share_of_collective_time: share },
+            impact: Impact {
+                time_lost: ExecTime::from_micros(0.0),
+                share_of_collective_time: share,
+            },
             evidence: serde_json::Map::new(),
         }
     }
@@ -100,7 +115,10 @@ mod tests {
     fn a_straggler_that_was_not_there_is_new() {
         let late = finding(FindingKind::LateRank, "a-001", Some(5), 0.1);
         let c = changed(&[], std::slice::from_ref(&late));
-        assert_eq!((c.new, c.gone, c.common), (vec![late.clone()], vec![], vec![]));
+        assert_eq!(
+            (c.new, c.gone, c.common),
+            (vec![late.clone()], vec![], vec![])
+        );
         let c = changed(std::slice::from_ref(&late), &[]);
         assert_eq!((c.new, c.gone), (vec![], vec![late]));
     }
@@ -111,7 +129,10 @@ mod tests {
             &[finding(FindingKind::LateRank, "a-001", Some(5), 0.1)],
             &[finding(FindingKind::LateRank, "b-001", Some(5), 0.1)],
         );
-        assert_eq!((c.new.len(), c.gone.len(), c.common.len(), c.grown.len()), (0, 0, 1, 0));
+        assert_eq!(
+            (c.new.len(), c.gone.len(), c.common.len(), c.grown.len()),
+            (0, 0, 1, 0)
+        );
     }
 
     #[test]
@@ -129,7 +150,14 @@ mod tests {
     #[test]
     fn what_costs_far_more_has_grown() {
         let now = finding(FindingKind::LateRank, "a", Some(1), 0.2);
-        let of = |before| changed(&[finding(FindingKind::LateRank, "a", Some(1), before)], std::slice::from_ref(&now)).grown.len();
+        let of = |before| {
+            changed(
+                &[finding(FindingKind::LateRank, "a", Some(1), before)],
+                std::slice::from_ref(&now),
+            )
+            .grown
+            .len()
+        };
         assert_eq!((of(0.1), of(0.14), of(0.16)), (1, 0, 0));
     }
 }

@@ -36,31 +36,51 @@ pub(crate) struct Context {
 }
 
 /// The part of a bucket that needs no other bucket.
-pub(crate) fn draft(key: BucketKey, sides: (Option<Bucket>, Option<Bucket>), algorithms: Sides<Vec<(String, f64)>>, context: &Context) -> Draft {
+pub(crate) fn draft(
+    key: BucketKey,
+    sides: (Option<Bucket>, Option<Bucket>),
+    algorithms: Sides<Vec<(String, f64)>>,
+    context: &Context,
+) -> Draft {
     let (baseline, candidate) = sides;
     let basis = basis(baseline.as_ref(), candidate.as_ref());
-    let latency_bound = [&baseline, &candidate].into_iter().flatten().any(|b| b.latency_bound);
+    let latency_bound = [&baseline, &candidate]
+        .into_iter()
+        .flatten()
+        .any(|b| b.latency_bound);
     let metric = metric(&key, basis, latency_bound);
     let side = |bucket: Option<&Bucket>, total: f64, seed: u64| {
         let bucket = bucket?;
         let link = estimate::estimate(bucket, basis, Which::Shortest, SEED ^ seed);
         let felt = estimate::estimate(bucket, basis, Which::Mean, SEED ^ seed);
-        let level = level(&key, bucket, basis, metric, link.as_ref(), bucket.micros / total.max(1.0));
+        let level = level(
+            &key,
+            bucket,
+            basis,
+            metric,
+            link.as_ref(),
+            bucket.micros / total.max(1.0),
+        );
         Some((level, link, felt))
     };
     let left = side(baseline.as_ref(), context.micros.0, 1);
     let right = side(candidate.as_ref(), context.micros.1, 2);
     let both = baseline.as_ref().zip(candidate.as_ref());
-    let short = both.and_then(|(b, c)| too_short(b, c, basis, context.loss_differs)).or_else(|| {
-        let estimates = (left.as_ref()?.1.as_ref(), right.as_ref()?.1.as_ref());
-        match estimates {
-            (Some(b), Some(c)) if b.stretches.min(c.stretches) < FEWEST_STRETCHES => {
-                Some(format!("the times lie in {} stretches of the run only", b.stretches.min(c.stretches)))
+    let short = both
+        .and_then(|(b, c)| too_short(b, c, basis, context.loss_differs))
+        .or_else(|| {
+            let estimates = (left.as_ref()?.1.as_ref(), right.as_ref()?.1.as_ref());
+            match estimates {
+                (Some(b), Some(c)) if b.stretches.min(c.stretches) < FEWEST_STRETCHES => {
+                    Some(format!(
+                        "the times lie in {} stretches of the run only",
+                        b.stretches.min(c.stretches)
+                    ))
+                }
+                (Some(_), Some(_)) => None,
+                _ => Some("no time can be told".to_owned()),
             }
-            (Some(_), Some(_)) => None,
-            _ => Some("no time can be told".to_owned()),
-        }
-    });
+        });
     let gap = |of: fn(&(Level, Option<Estimate>, Option<Estimate>)) -> Option<&Estimate>| {
         Some(estimate::gap(of(left.as_ref()?)?, of(right.as_ref()?)?))
     };
@@ -70,9 +90,18 @@ pub(crate) fn draft(key: BucketKey, sides: (Option<Bucket>, Option<Bucket>), alg
         (None, Some(_)) => BucketVerdict::OnlyInCandidate,
         _ => BucketVerdict::Inconclusive,
     };
-    let levels = (left.as_ref().and_then(|s| Some((s.1.as_ref()?.log, s.2.as_ref().map(|f| f.log)))), right.as_ref().and_then(|s| Some((s.1.as_ref()?.log, s.2.as_ref().map(|f| f.log)))));
+    let levels = (
+        left.as_ref()
+            .and_then(|s| Some((s.1.as_ref()?.log, s.2.as_ref().map(|f| f.log)))),
+        right
+            .as_ref()
+            .and_then(|s| Some((s.1.as_ref()?.log, s.2.as_ref().map(|f| f.log)))),
+    );
     let times = |pick: fn(&(f64, Option<f64>)) -> Option<f64>| {
-        Some((pick(levels.0.as_ref()?)?.exp(), pick(levels.1.as_ref()?)?.exp()))
+        Some((
+            pick(levels.0.as_ref()?)?.exp(),
+            pick(levels.1.as_ref()?)?.exp(),
+        ))
     };
     let (link_times, felt_times) = (times(|l| Some(l.0)), times(|l| l.1));
     let bandwidth = |t: f64| bus_bandwidth(&key.operation, key.n_ranks, key.size.as_bytes(), t);
@@ -82,14 +111,22 @@ pub(crate) fn draft(key: BucketKey, sides: (Option<Bucket>, Option<Bucket>), alg
         Some(change((bandwidth(b)?, bandwidth(c)?), gap?, true))
     };
     // Of all the time that the bucket takes, the transfer's part is what a change of the shortest time changes.
-    let transfer = felt_times.zip(link_times).map_or(1.0, |(f, l)| (l.0 / f.0).min(1.0));
-    let share = |s: &Option<(Level, Option<Estimate>, Option<Estimate>)>| s.as_ref().map_or(0.0, |s| s.0.share_of_time);
+    let transfer = felt_times
+        .zip(link_times)
+        .map_or(1.0, |(f, l)| (l.0 / f.0).min(1.0));
+    let share = |s: &Option<(Level, Option<Estimate>, Option<Estimate>)>| {
+        s.as_ref().map_or(0.0, |s| s.0.share_of_time)
+    };
     let impact = link.map_or(0.0, |g| share(&left) * transfer * g.log.exp_m1());
     let comparison = BucketComparison {
         verdict,
         note: None,
         metric,
-        change: if metric.is_bandwidth() { of_bandwidth(link_times, link) } else { of_time(link_times, link) },
+        change: if metric.is_bandwidth() {
+            of_bandwidth(link_times, link)
+        } else {
+            of_time(link_times, link)
+        },
         link_busbw: of_bandwidth(link_times, link),
         felt_busbw: of_bandwidth(felt_times, felt),
         link_time: of_time(link_times, link),
@@ -102,7 +139,12 @@ pub(crate) fn draft(key: BucketKey, sides: (Option<Bucket>, Option<Bucket>), alg
         candidate: right.map(|s| s.0),
         key,
     };
-    Draft { comparison, link, felt, short }
+    Draft {
+        comparison,
+        link,
+        felt,
+        short,
+    }
 }
 
 impl Draft {
@@ -110,8 +152,14 @@ impl Draft {
     pub(crate) fn finish(mut self, p_adjusted: f64, context: &Context) -> BucketComparison {
         let c = &mut self.comparison;
         let changes = [&mut c.change, &mut c.link_busbw, &mut c.link_time];
-        changes.into_iter().flatten().for_each(|change| change.p_adjusted = p_adjusted);
-        if matches!(c.verdict, BucketVerdict::OnlyInBaseline | BucketVerdict::OnlyInCandidate) {
+        changes
+            .into_iter()
+            .flatten()
+            .for_each(|change| change.p_adjusted = p_adjusted);
+        if matches!(
+            c.verdict,
+            BucketVerdict::OnlyInBaseline | BucketVerdict::OnlyInCandidate
+        ) {
             return self.comparison;
         }
         let Some(change) = c.change else {
@@ -146,14 +194,27 @@ pub(crate) fn percent(change: f64) -> String {
     if !change.is_finite() {
         return "any".to_owned();
     }
-    format!("{}{:.1} %", if change < 0.0 { "−" } else { "+" }, 100.0 * change.abs())
+    format!(
+        "{}{:.1} %",
+        if change < 0.0 { "−" } else { "+" },
+        100.0 * change.abs()
+    )
 }
 
 /// The change with above zero for worse.
 fn worsening(change: &Change, metric: Metric) -> Worsening {
     let (size, low, high) = (change.change, change.ci_low, change.ci_high);
     let p = change.p_adjusted;
-    if metric.is_bandwidth() { Worsening { size: -size, low: -high, high: -low, p } } else { Worsening { size, low, high, p } }
+    if metric.is_bandwidth() {
+        Worsening {
+            size: -size,
+            low: -high,
+            high: -low,
+            p,
+        }
+    } else {
+        Worsening { size, low, high, p }
+    }
 }
 
 /// A change between two levels; `inverse` where the levels are of one over the time.
@@ -176,11 +237,16 @@ fn change(levels: (f64, f64), gap: Gap, inverse: bool) -> Change {
 /// Complete collectives where both runs have enough of them, else all that is there.
 fn basis(baseline: Option<&Bucket>, candidate: Option<&Bucket>) -> Basis {
     let enough = |b: &Bucket| b.complete >= FEWEST;
-    if [baseline, candidate].into_iter().flatten().all(enough) { Basis::Whole } else { Basis::Seen }
+    if [baseline, candidate].into_iter().flatten().all(enough) {
+        Basis::Whole
+    } else {
+        Basis::Seen
+    }
 }
 
 fn metric(key: &BucketKey, basis: Basis, latency_bound: bool) -> Metric {
-    let has_bandwidth = bus_bandwidth(&key.operation, key.n_ranks, key.size.as_bytes(), 1.0).is_some_and(|b| b > 0.0);
+    let has_bandwidth = bus_bandwidth(&key.operation, key.n_ranks, key.size.as_bytes(), 1.0)
+        .is_some_and(|b| b > 0.0);
     match (basis, has_bandwidth && !latency_bound) {
         (Basis::Whole, true) => Metric::LinkBusbwGbs,
         (Basis::Whole, false) => Metric::LinkTimeUs,
@@ -189,7 +255,12 @@ fn metric(key: &BucketKey, basis: Basis, latency_bound: bool) -> Metric {
     }
 }
 
-fn too_short(baseline: &Bucket, candidate: &Bucket, basis: Basis, loss_differs: bool) -> Option<String> {
+fn too_short(
+    baseline: &Bucket,
+    candidate: &Bucket,
+    basis: Basis,
+    loss_differs: bool,
+) -> Option<String> {
     let seen = |b: &Bucket| b.seen().unwrap_or(0.0);
     if loss_differs || (seen(baseline) - seen(candidate)).abs() > super::differences::LOSS {
         return Some(format!(
@@ -198,12 +269,25 @@ fn too_short(baseline: &Bucket, candidate: &Bucket, basis: Basis, loss_differs: 
             100.0 * seen(baseline)
         ));
     }
-    let count = |b: &Bucket| if basis == Basis::Whole { b.complete } else { b.operations };
+    let count = |b: &Bucket| {
+        if basis == Basis::Whole {
+            b.complete
+        } else {
+            b.operations
+        }
+    };
     let few = count(baseline).min(count(candidate));
     (few < FEWEST).then(|| format!("too few operations: {few}"))
 }
 
-fn level(key: &BucketKey, bucket: &Bucket, basis: Basis, metric: Metric, link: Option<&Estimate>, share: f64) -> Level {
+fn level(
+    key: &BucketKey,
+    bucket: &Bucket,
+    basis: Basis,
+    metric: Metric,
+    link: Option<&Estimate>,
+    share: f64,
+) -> Level {
     let of_time = |t: f64| {
         if metric.is_bandwidth() {
             bus_bandwidth(&key.operation, key.n_ranks, key.size.as_bytes(), t).unwrap_or(f64::NAN)
@@ -211,12 +295,19 @@ fn level(key: &BucketKey, bucket: &Bucket, basis: Basis, metric: Metric, link: O
             t
         }
     };
-    let mut quantiles: Vec<f64> =
-        estimate::quantiles(bucket, basis, Which::Shortest).into_iter().map(of_time).filter(|v| v.is_finite()).collect();
+    let mut quantiles: Vec<f64> = estimate::quantiles(bucket, basis, Which::Shortest)
+        .into_iter()
+        .map(of_time)
+        .filter(|v| v.is_finite())
+        .collect();
     quantiles.sort_by(f64::total_cmp);
     Level {
         median: link.map_or(f64::NAN, |e| of_time(e.log.exp())),
-        operations: if basis == Basis::Whole { bucket.complete } else { bucket.operations },
+        operations: if basis == Basis::Whole {
+            bucket.complete
+        } else {
+            bucket.operations
+        },
         blocks: link.map_or(0, |e| e.blocks as u64),
         communicators: bucket.comms.len() as u64,
         seen: bucket.seen(),

@@ -29,15 +29,29 @@ impl Kept {
     /// Sorts the blocks of a run into buckets.
     pub(crate) fn of(m: &Measured, blocks: Vec<CommBlocks>) -> Self {
         // Whether latency rules is known with the groups only.
-        Self { buckets: bucket::buckets(m, blocks), micros: m.total_micros() }
+        Self {
+            buckets: bucket::buckets(m, blocks),
+            micros: m.total_micros(),
+        }
     }
 
     /// Together with the facts.
     pub(crate) fn with(mut self, job: Job, algorithms: Algorithms) -> Examined {
-        let slow: BTreeSet<&GroupKey> = job.groups.iter().filter(|g| g.latency_bound).map(|g| &g.key).collect();
+        let slow: BTreeSet<&GroupKey> = job
+            .groups
+            .iter()
+            .filter(|g| g.latency_bound)
+            .map(|g| &g.key)
+            .collect();
         for (key, bucket) in &mut self.buckets {
-            bucket.latency_bound = bucket::operations(key).any(|operation| slow.contains(&bucket::group_key(key, operation)));
+            bucket.latency_bound = bucket::operations(key)
+                .any(|operation| slow.contains(&bucket::group_key(key, operation)));
         }
-        Examined { buckets: self.buckets, algorithms, micros: self.micros, job }
+        Examined {
+            buckets: self.buckets,
+            algorithms,
+            micros: self.micros,
+            job,
+        }
     }
 }

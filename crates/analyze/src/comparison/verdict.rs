@@ -36,7 +36,11 @@ pub(crate) struct Worsening {
 /// The word for a bucket with enough data.
 pub(crate) fn judge(w: &Worsening, threshold: f64) -> BucketVerdict {
     if w.size.abs() >= threshold && w.p < SIGNIFICANCE {
-        return if w.size > 0.0 { BucketVerdict::Regression } else { BucketVerdict::Improvement };
+        return if w.size > 0.0 {
+            BucketVerdict::Regression
+        } else {
+            BucketVerdict::Improvement
+        };
     }
     let reach = EXCLUDED * threshold;
     if w.size.abs() < threshold && w.low > -reach && w.high < reach {
@@ -61,7 +65,11 @@ pub(crate) struct Signs {
 /// The word for the whole. What got worse is said even when the data is partial; "unchanged" and "improved" need all of it.
 pub(crate) const fn whole(signs: Signs) -> Verdict {
     match signs {
-        Signs { worse: true, better: true, .. } => Verdict::Mixed,
+        Signs {
+            worse: true,
+            better: true,
+            ..
+        } => Verdict::Mixed,
         Signs { worse: true, .. } => Verdict::Regression,
         Signs { judged: false, .. } | Signs { blocked: true, .. } => Verdict::Inconclusive,
         Signs { better: true, .. } => Verdict::Improvement,
@@ -74,7 +82,15 @@ mod tests {
     use super::*;
 
     fn judged(size: f64, half_width: f64, p: f64) -> BucketVerdict {
-        judge(&Worsening { size, low: size - half_width, high: size + half_width, p }, 0.03)
+        judge(
+            &Worsening {
+                size,
+                low: size - half_width,
+                high: size + half_width,
+                p,
+            },
+            0.03,
+        )
     }
 
     #[test]
@@ -102,12 +118,22 @@ mod tests {
         assert_eq!(judged(0.0, 0.061, 1.0), BucketVerdict::Inconclusive);
         assert_eq!(judged(0.02, 0.041, 1.0), BucketVerdict::Inconclusive);
         assert_eq!(judged(0.0, f64::INFINITY, 1.0), BucketVerdict::Inconclusive);
-        assert_eq!(judged(f64::NAN, f64::NAN, f64::NAN), BucketVerdict::Inconclusive);
+        assert_eq!(
+            judged(f64::NAN, f64::NAN, f64::NAN),
+            BucketVerdict::Inconclusive
+        );
     }
 
     #[test]
     fn the_whole_fails_on_what_is_worse_and_passes_only_on_whole_data() {
-        let of = |worse, better, judged, blocked| whole(Signs { worse, better, judged, blocked });
+        let of = |worse, better, judged, blocked| {
+            whole(Signs {
+                worse,
+                better,
+                judged,
+                blocked,
+            })
+        };
         assert_eq!(of(false, false, true, false), Verdict::Unchanged);
         assert_eq!(of(false, true, true, false), Verdict::Improvement);
         assert_eq!(of(true, false, false, true), Verdict::Regression);

@@ -36,7 +36,14 @@ pub(crate) fn growth(parts: &[Part], p: f64) -> Option<(f64, f64)> {
         df = f64::min(df, q.felt.df);
     }
     let least = growth - error * student::quantile(p, df.max(1.0));
-    growth.is_finite().then_some((growth, if least.is_finite() { least } else { f64::NEG_INFINITY }))
+    growth.is_finite().then_some((
+        growth,
+        if least.is_finite() {
+            least
+        } else {
+            f64::NEG_INFINITY
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -44,8 +51,17 @@ mod tests {
     use super::*;
 
     fn part(share: f64, felt: f64, link: f64) -> Part {
-        let gap = |x: f64| Gap { log: x.ln(), error: 0.01, df: 30.0 };
-        Part { share, felt: gap(felt), transfer: 0.5, link: gap(link) }
+        let gap = |x: f64| Gap {
+            log: x.ln(),
+            error: 0.01,
+            df: 30.0,
+        };
+        Part {
+            share,
+            felt: gap(felt),
+            transfer: 0.5,
+            link: gap(link),
+        }
     }
 
     #[test]
@@ -57,7 +73,8 @@ mod tests {
 
     #[test]
     fn buckets_count_by_their_time() {
-        let (growth, least) = growth(&[part(0.6, 1.5, 1.0), part(0.2, 1.0, 1.0)], 0.01).expect("parts");
+        let (growth, least) =
+            growth(&[part(0.6, 1.5, 1.0), part(0.2, 1.0, 1.0)], 0.01).expect("parts");
         assert!((growth - 0.375).abs() < 1e-12);
         assert!(least > 0.3 && least < growth);
         assert_eq!(super::growth(&[], 0.01), None);

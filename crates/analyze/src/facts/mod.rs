@@ -14,8 +14,8 @@ mod slice;
 
 pub use communicator::{CommClass, Communicator, Family, FamilyOperation, Loss, Member};
 pub use comparison::{
-    BucketComparison, BucketKey, BucketVerdict, Change, Comparison, Difference, DifferenceKind, Level, Metric, RunFacts, Sides,
-    Verdict,
+    BucketComparison, BucketKey, BucketVerdict, Change, Comparison, Difference, DifferenceKind,
+    Level, Metric, RunFacts, Sides, Verdict,
 };
 pub use distribution::Distribution;
 pub use figure::{

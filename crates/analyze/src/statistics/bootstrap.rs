@@ -49,9 +49,9 @@ pub(crate) fn variance_of_median(groups: &[Vec<Value>], clusters: usize, seed: u
             times[random.below(clusters)] += 1.0;
         }
         of_groups.clear();
-        of_groups.extend(
-            groups.iter().filter_map(|g| weighted::median(g.iter().map(|v| (v.value, v.weight * times[v.cluster])))),
-        );
+        of_groups.extend(groups.iter().filter_map(|g| {
+            weighted::median(g.iter().map(|v| (v.value, v.weight * times[v.cluster])))
+        }));
         medians.extend(robust::median(&mut of_groups));
     }
     let n = medians.len() as f64;
@@ -64,8 +64,15 @@ mod tests {
     use super::*;
 
     fn alone(values: &[f64]) -> Vec<Value> {
-        let mut v: Vec<Value> =
-            values.iter().enumerate().map(|(cluster, &value)| Value { value, weight: 1.0, cluster }).collect();
+        let mut v: Vec<Value> = values
+            .iter()
+            .enumerate()
+            .map(|(cluster, &value)| Value {
+                value,
+                weight: 1.0,
+                cluster,
+            })
+            .collect();
         v.sort_by(|a, b| a.value.total_cmp(&b.value));
         v
     }
@@ -77,7 +84,9 @@ mod tests {
         let treated = alone(&[94.0, 197.0, 16.0, 38.0, 99.0, 141.0, 23.0]);
         assert_eq!(median(&treated), Some(94.0));
         for seed in [1, 2, 3] {
-            let se = variance_of_median(std::slice::from_ref(&treated), 7, seed).expect("seven").sqrt();
+            let se = variance_of_median(std::slice::from_ref(&treated), 7, seed)
+                .expect("seven")
+                .sqrt();
             assert!((se - 37.83).abs() < 37.83 * 0.06, "{se}");
         }
     }
@@ -88,7 +97,10 @@ mod tests {
         let mice = [94.0, 197.0, 16.0, 38.0, 99.0, 141.0, 23.0];
         let mut many: Vec<Value> = (0..100).flat_map(|_| alone(&mice)).collect();
         many.sort_by(|a, b| a.value.total_cmp(&b.value));
-        let (few, many) = (variance_of_median(&[alone(&mice)], 7, 5), variance_of_median(&[many], 7, 5));
+        let (few, many) = (
+            variance_of_median(&[alone(&mice)], 7, 5),
+            variance_of_median(&[many], 7, 5),
+        );
         assert_eq!(few, many);
     }
 
@@ -97,16 +109,28 @@ mod tests {
         let v = [alone(&[1.0, 2.0, 4.0, 8.0])];
         assert_eq!(variance_of_median(&v, 4, 9), variance_of_median(&v, 4, 9));
         assert_eq!(variance_of_median(&[], 4, 9), None);
-        assert_eq!(variance_of_median(&[alone(&[3.0])], 1, 9).map(|v| v.abs() < 1e-12), Some(true));
+        assert_eq!(
+            variance_of_median(&[alone(&[3.0])], 1, 9).map(|v| v.abs() < 1e-12),
+            Some(true)
+        );
     }
 
     /// Two groups far apart are as steady as their members, not as the gap between them.
     #[test]
     fn groups_far_apart_are_no_noise() {
-        let near = vec![alone(&[1.0, 2.0, 4.0, 8.0, 9.0]), alone(&[1.0, 2.0, 4.0, 8.0, 9.0])];
-        let far = vec![alone(&[1.0, 2.0, 4.0, 8.0, 9.0]), alone(&[1_001.0, 1_002.0, 1_004.0, 1_008.0, 1_009.0])];
+        let near = vec![
+            alone(&[1.0, 2.0, 4.0, 8.0, 9.0]),
+            alone(&[1.0, 2.0, 4.0, 8.0, 9.0]),
+        ];
+        let far = vec![
+            alone(&[1.0, 2.0, 4.0, 8.0, 9.0]),
+            alone(&[1_001.0, 1_002.0, 1_004.0, 1_008.0, 1_009.0]),
+        ];
         assert_eq!(median_of_medians(&far), Some(504.0));
-        let (near, far) = (variance_of_median(&near, 5, 3).expect("drawn"), variance_of_median(&far, 5, 3).expect("drawn"));
+        let (near, far) = (
+            variance_of_median(&near, 5, 3).expect("drawn"),
+            variance_of_median(&far, 5, 3).expect("drawn"),
+        );
         assert!((near - far).abs() < 1e-6, "{near} {far}");
     }
 }

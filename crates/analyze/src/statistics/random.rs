@@ -33,7 +33,14 @@ mod tests {
     #[test]
     fn the_sequence_is_that_of_the_reference() {
         let mut r = Random::seeded(1_234_567);
-        assert_eq!([r.next(), r.next(), r.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+        assert_eq!(
+            [r.next(), r.next(), r.next()],
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423
+            ]
+        );
     }
 
     #[test]

@@ -42,7 +42,8 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }
-    let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
+    let front =
+        (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
     let tiny = 1e-300;
     let keep = |v: f64| if v.abs() < tiny { tiny } else { v };
     let (mut c, mut d) = (1.0, 1.0 / keep(1.0 - (a + b) * x / (a + 1.0)));
@@ -82,7 +83,11 @@ fn ln_gamma(x: f64) -> f64 {
         return (std::f64::consts::PI / (std::f64::consts::PI * x).sin()).ln() - ln_gamma(1.0 - x);
     }
     let x = x - 1.0;
-    let sum = TERMS.iter().enumerate().skip(1).fold(TERMS[0], |s, (i, c)| s + c / (x + i as f64));
+    let sum = TERMS
+        .iter()
+        .enumerate()
+        .skip(1)
+        .fold(TERMS[0], |s, (i, c)| s + c / (x + i as f64));
     let t = x + 7.5;
     0.5 * (2.0 * std::f64::consts::PI).ln() + (x + 0.5) * t.ln() - t + sum.ln()
 }

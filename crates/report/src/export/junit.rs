@@ -19,21 +19,48 @@ enum Outcome {
 #[must_use]
 pub fn comparison_junit(of: &Comparison) -> String {
     let mut cases: Vec<(String, Outcome)> = vec![("whole".to_owned(), whole(of))];
-    cases.extend(of.buckets.iter().map(|b| (words::bucket(&b.key), bucket(b))));
-    let failures = cases.iter().filter(|c| matches!(c.1, Outcome::Failed(_))).count();
-    let skipped = cases.iter().filter(|c| matches!(c.1, Outcome::Skipped(_))).count();
-    let counts = format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\"", cases.len());
+    cases.extend(
+        of.buckets
+            .iter()
+            .map(|b| (words::bucket(&b.key), bucket(b))),
+    );
+    let failures = cases
+        .iter()
+        .filter(|c| matches!(c.1, Outcome::Failed(_)))
+        .count();
+    let skipped = cases
+        .iter()
+        .filter(|c| matches!(c.1, Outcome::Skipped(_)))
+        .count();
+    let counts = format!(
+        "tests=\"{}\" failures=\"{failures}\" errors=\"0\"",
+        cases.len()
+    );
     let suite = escaped(&format!("nccl-report compare {}", words::runs(of)));
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     // Writing to a string can't fail.
     let _ = writeln!(out, "<testsuites name=\"nccl-report\" {counts}>");
-    let _ = writeln!(out, "  <testsuite name=\"{suite}\" {counts} skipped=\"{skipped}\">");
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"{suite}\" {counts} skipped=\"{skipped}\">"
+    );
     for (name, outcome) in cases {
-        let head = format!("    <testcase classname=\"nccl-report.compare\" name=\"{}\"", escaped(&name));
+        let head = format!(
+            "    <testcase classname=\"nccl-report.compare\" name=\"{}\"",
+            escaped(&name)
+        );
         let _ = match outcome {
             Outcome::Passed => writeln!(out, "{head}/>"),
-            Outcome::Failed(why) => writeln!(out, "{head}>\n      <failure message=\"{}\"/>\n    </testcase>", escaped(&why)),
-            Outcome::Skipped(why) => writeln!(out, "{head}>\n      <skipped message=\"{}\"/>\n    </testcase>", escaped(&why)),
+            Outcome::Failed(why) => writeln!(
+                out,
+                "{head}>\n      <failure message=\"{}\"/>\n    </testcase>",
+                escaped(&why)
+            ),
+            Outcome::Skipped(why) => writeln!(
+                out,
+                "{head}>\n      <skipped message=\"{}\"/>\n    </testcase>",
+                escaped(&why)
+            ),
         };
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
@@ -53,7 +80,12 @@ fn bucket(b: &BucketComparison) -> Outcome {
         BucketVerdict::Improvement | BucketVerdict::Unchanged => Outcome::Passed,
         BucketVerdict::Regression => {
             let c = b.change.map_or_else(String::new, |c| {
-                format!("{} ({} … {})", words::change(c.change), words::change(c.ci_low), words::change(c.ci_high))
+                format!(
+                    "{} ({} … {})",
+                    words::change(c.change),
+                    words::change(c.ci_low),
+                    words::change(c.ci_high)
+                )
             });
             Outcome::Failed(format!(
                 "{} {c}: {} → {}",
@@ -62,7 +94,9 @@ fn bucket(b: &BucketComparison) -> Outcome {
                 words::level(b, b.candidate.as_ref())
             ))
         }
-        BucketVerdict::Inconclusive => Outcome::Skipped(b.note.clone().unwrap_or_else(|| "inconclusive".to_owned())),
+        BucketVerdict::Inconclusive => {
+            Outcome::Skipped(b.note.clone().unwrap_or_else(|| "inconclusive".to_owned()))
+        }
         BucketVerdict::OnlyInBaseline => Outcome::Skipped("only in the baseline".to_owned()),
         BucketVerdict::OnlyInCandidate => Outcome::Skipped("only in the candidate".to_owned()),
     }
@@ -78,7 +112,9 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&apos;"),
-            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
+                out.push('\u{fffd}')
+            }
             c => out.push(c),
         }
     }
@@ -95,12 +131,27 @@ mod tests {
         let c = comparison();
         let xml = comparison_junit(&c);
         let document = roxmltree::Document::parse(&xml).expect("XML");
-        let count = |tag: &str| document.descendants().filter(|n| n.has_tag_name(tag)).count();
+        let count = |tag: &str| {
+            document
+                .descendants()
+                .filter(|n| n.has_tag_name(tag))
+                .count()
+        };
         assert_eq!(count("testcase"), c.buckets.len() + 1);
-        let worse = c.buckets.iter().filter(|b| b.verdict == BucketVerdict::Regression).count();
+        let worse = c
+            .buckets
+            .iter()
+            .filter(|b| b.verdict == BucketVerdict::Regression)
+            .count();
         assert_eq!(count("failure"), worse + 1);
-        let suite = document.descendants().find(|n| n.has_tag_name("testsuite")).expect("a suite");
-        assert_eq!(suite.attribute("failures"), Some((worse + 1).to_string().as_str()));
+        let suite = document
+            .descendants()
+            .find(|n| n.has_tag_name("testsuite"))
+            .expect("a suite");
+        assert_eq!(
+            suite.attribute("failures"),
+            Some((worse + 1).to_string().as_str())
+        );
     }
 
     #[test]

@@ -20,17 +20,37 @@ pub fn comparison_markdown(of: &Comparison) -> String {
     let mut out = String::new();
     // Writing to a string can't fail.
     let _ = writeln!(out, "## Communication: {}\n", of.verdict.as_str());
-    let _ = writeln!(out, "{} {}\n", escaped(&words::runs(of)), words::meaning(of.verdict));
-    list(&mut out, "Different between the runs", of.differences.iter().map(|d| d.summary.as_str()));
+    let _ = writeln!(
+        out,
+        "{} {}\n",
+        escaped(&words::runs(of)),
+        words::meaning(of.verdict)
+    );
+    list(
+        &mut out,
+        "Different between the runs",
+        of.differences.iter().map(|d| d.summary.as_str()),
+    );
     list(&mut out, "Why", of.reasons.iter().map(String::as_str));
-    let moved: Vec<_> = of.buckets.iter().filter(|b| b.verdict != BucketVerdict::Unchanged).collect();
+    let moved: Vec<_> = of
+        .buckets
+        .iter()
+        .filter(|b| b.verdict != BucketVerdict::Unchanged)
+        .collect();
     if !moved.is_empty() {
-        out.push_str("| bucket | verdict | baseline | candidate | change | 95 % interval | of the time |\n");
+        out.push_str(
+            "| bucket | verdict | baseline | candidate | change | 95 % interval | of the time |\n",
+        );
         out.push_str("|---|---|--:|--:|--:|--:|--:|\n");
         for b in moved.iter().take(ROWS) {
             let (change, interval) = b.change.map_or_else(
                 || ("–".to_owned(), "–".to_owned()),
-                |c| (words::change(c.change), format!("{} … {}", words::change(c.ci_low), words::change(c.ci_high))),
+                |c| {
+                    (
+                        words::change(c.change),
+                        format!("{} … {}", words::change(c.ci_low), words::change(c.ci_high)),
+                    )
+                },
             );
             let _ = writeln!(
                 out,
@@ -69,7 +89,11 @@ fn list<'a>(out: &mut String, title: &str, sentences: impl Iterator<Item = &'a s
         let _ = writeln!(out, "- {}", escaped(sentence));
     }
     if sentences.len() > SENTENCES {
-        let _ = writeln!(out, "- … and {} more in compare.json", sentences.len() - SENTENCES);
+        let _ = writeln!(
+            out,
+            "- … and {} more in compare.json",
+            sentences.len() - SENTENCES
+        );
     }
     out.push('\n');
 }
@@ -83,7 +107,11 @@ pub(super) fn escaped(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            c if c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => out.push('\u{fffd}'),
+            c if c.is_control()
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') =>
+            {
+                out.push('\u{fffd}')
+            }
             c => out.push(c),
         }
     }
@@ -102,7 +130,10 @@ mod tests {
 
     #[test]
     fn nothing_from_the_input_is_markup() {
-        assert_eq!(escaped("a|b\n<script>`x`"), "a\\|b\u{fffd}\\<script\\>\\`x\\`");
+        assert_eq!(
+            escaped("a|b\n<script>`x`"),
+            "a\\|b\u{fffd}\\<script\\>\\`x\\`"
+        );
         assert!(escaped(&"x".repeat(10_000)).len() <= SENTENCE);
     }
 

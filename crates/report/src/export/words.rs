@@ -64,14 +64,32 @@ pub(crate) fn operation(key: &BucketKey) -> String {
 
 /// A bucket in a few words: "AllReduce 64 MiB, hca-only 2×2, DP Group".
 pub(crate) fn bucket(key: &BucketKey) -> String {
-    let family = key.family.as_deref().filter(|f| !f.is_empty()).map(|f| format!(", {f}")).unwrap_or_default();
-    format!("{} {}, {} {}×{}{family}", operation(key), size(key.size.as_bytes()), key.class, key.n_ranks, key.nnodes)
+    let family = key
+        .family
+        .as_deref()
+        .filter(|f| !f.is_empty())
+        .map(|f| format!(", {f}"))
+        .unwrap_or_default();
+    format!(
+        "{} {}, {} {}×{}{family}",
+        operation(key),
+        size(key.size.as_bytes()),
+        key.class,
+        key.n_ranks,
+        key.nnodes
+    )
 }
 
 /// A level with its unit.
 pub(crate) fn level(of: &BucketComparison, side: Option<&Level>) -> String {
-    let Some(level) = side else { return "–".to_owned() };
-    let unit = if of.metric.is_bandwidth() { "GB/s" } else { "µs" };
+    let Some(level) = side else {
+        return "–".to_owned();
+    };
+    let unit = if of.metric.is_bandwidth() {
+        "GB/s"
+    } else {
+        "µs"
+    };
     format!("{} {unit}", number(level.median))
 }
 
@@ -86,9 +104,21 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_signed() {
-        assert_eq!([0.0412, -0.07, f64::INFINITY].map(change), ["+4.1 %", "−7.0 %", "?"]);
-        assert_eq!([0.0, 0.0001, 0.5].map(share), ["0.0 %", "< 0.1 %", "50.0 %"]);
-        assert_eq!([371.2, 45.04, 9.994, 0.5].map(number), ["371", "45.0", "9.99", "0.50"]);
-        assert_eq!([0, 8_192, 13_107_200, u64::MAX].map(size), ["0 B", "8 KiB", "12.5 MiB", "16.0 EiB"]);
+        assert_eq!(
+            [0.0412, -0.07, f64::INFINITY].map(change),
+            ["+4.1 %", "−7.0 %", "?"]
+        );
+        assert_eq!(
+            [0.0, 0.0001, 0.5].map(share),
+            ["0.0 %", "< 0.1 %", "50.0 %"]
+        );
+        assert_eq!(
+            [371.2, 45.04, 9.994, 0.5].map(number),
+            ["371", "45.0", "9.99", "0.50"]
+        );
+        assert_eq!(
+            [0, 8_192, 13_107_200, u64::MAX].map(size),
+            ["0 B", "8 KiB", "12.5 MiB", "16.0 EiB"]
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! The page of a comparison.
 
 use askama::Template;
-use nccl_report_analyze::facts::{BucketComparison, Change, Comparison, Finding, Level, RunFacts, Verdict};
+use nccl_report_analyze::facts::{
+    BucketComparison, Change, Comparison, Finding, Level, RunFacts, Verdict,
+};
 use nccl_report_analyze::units::ExecTime;
 
 use super::page::frame;
@@ -65,32 +67,71 @@ struct Method {
 /// The whole page.
 pub(crate) fn page(of: &Comparison, figures: &[Figure]) -> Result<String, askama::Error> {
     let plots = plots::prepare(figures, |_| None);
-    let title = text::name(&format!("{} against {}", of.candidate.title, of.baseline.title));
+    let title = text::name(&format!(
+        "{} against {}",
+        of.candidate.title, of.baseline.title
+    ));
     let header = Header {
         title: title.clone(),
         tone: tone(of.verdict),
         verdict: of.verdict.as_str(),
         meaning: words::meaning(of.verdict),
-        differences: of.differences.iter().map(|d| Difference { blocks: d.blocks, summary: text::sentence(&d.summary) }).collect(),
-        reasons: of.reasons.iter().take(40).map(|r| text::sentence(r)).collect(),
-        runs: vec![run("Baseline", &of.baseline), run("Candidate", &of.candidate)],
+        differences: of
+            .differences
+            .iter()
+            .map(|d| Difference {
+                blocks: d.blocks,
+                summary: text::sentence(&d.summary),
+            })
+            .collect(),
+        reasons: of
+            .reasons
+            .iter()
+            .take(40)
+            .map(|r| text::sentence(r))
+            .collect(),
+        runs: vec![
+            run("Baseline", &of.baseline),
+            run("Candidate", &of.candidate),
+        ],
         threshold: percent(of.threshold),
     };
     let findings = Findings {
         lists: vec![
-            list("New in the candidate", "No finding of the candidate is new.", &of.findings_new),
-            list("Gone", "No finding of the baseline is gone.", &of.findings_gone),
-            list("In both", "The runs have no finding in common.", &of.findings_common),
+            list(
+                "New in the candidate",
+                "No finding of the candidate is new.",
+                &of.findings_new,
+            ),
+            list(
+                "Gone",
+                "No finding of the baseline is gone.",
+                &of.findings_gone,
+            ),
+            list(
+                "In both",
+                "The runs have no finding in common.",
+                &of.findings_common,
+            ),
         ],
     };
-    let method = Method { threshold: percent(of.threshold), significance: percent(of.significance) };
+    let method = Method {
+        threshold: percent(of.threshold),
+        significance: percent(of.significance),
+    };
     let sections = vec![
         Section::new("findings", "Findings", findings.render()?),
         buckets(of)?,
         plots::section(&plots)?,
         Section::new("method", "How this was judged", method.render()?),
     ];
-    frame(title, "NCCL communication compared", header.render()?, sections, &["compare.json"])
+    frame(
+        title,
+        "NCCL communication compared",
+        header.render()?,
+        sections,
+        &["compare.json"],
+    )
 }
 
 const fn tone(verdict: Verdict) -> &'static str {
@@ -102,7 +143,11 @@ const fn tone(verdict: Verdict) -> &'static str {
 }
 
 fn run(name: &'static str, of: &RunFacts) -> RunColumn {
-    let expected = of.ranks_expected.filter(|n| *n != of.ranks).map(|n| format!(" of {}", count(n))).unwrap_or_default();
+    let expected = of
+        .ranks_expected
+        .filter(|n| *n != of.ranks)
+        .map(|n| format!(" of {}", count(n)))
+        .unwrap_or_default();
     let span = of.span.map_or_else(
         || NONE.to_owned(),
         |(first, last)| {
@@ -147,7 +192,11 @@ fn list(title: &'static str, none: &'static str, findings: &[Finding]) -> Findin
             advice: text::sentence(&f.advice),
         })
         .collect();
-    FindingList { title, none, findings }
+    FindingList {
+        title,
+        none,
+        findings,
+    }
 }
 
 fn buckets(of: &Comparison) -> Result<Section, askama::Error> {
@@ -169,13 +218,24 @@ fn buckets(of: &Comparison) -> Result<Section, askama::Error> {
         Column::text("Note"),
     ];
     let rows = of.buckets.iter().map(row).collect();
-    let table = Table::new("buckets-table", "Buckets of like operations, those that moved first".to_owned(), columns, rows);
+    let table = Table::new(
+        "buckets-table",
+        "Buckets of like operations, those that moved first".to_owned(),
+        columns,
+        rows,
+    );
     Ok(Section::new("buckets", "Buckets", table.render()?))
 }
 
 fn row(b: &BucketComparison) -> Row {
-    let side = |level: Option<&Level>| Cell::maybe(level.filter(|l| l.median.is_finite()), |l| level_cell(b, l));
-    let operations = |level: &Option<Level>| level.as_ref().map_or_else(|| NONE.to_owned(), |l| count(l.operations));
+    let side = |level: Option<&Level>| {
+        Cell::maybe(level.filter(|l| l.median.is_finite()), |l| level_cell(b, l))
+    };
+    let operations = |level: &Option<Level>| {
+        level
+            .as_ref()
+            .map_or_else(|| NONE.to_owned(), |l| count(l.operations))
+    };
     Row::of([
         Cell::name(&words::operation(&b.key)),
         Cell::size(b.key.size),
@@ -186,11 +246,21 @@ fn row(b: &BucketComparison) -> Row {
         side(b.baseline.as_ref()),
         side(b.candidate.as_ref()),
         Cell::maybe(b.change, |c| change_cell(c.change)),
-        Cell::maybe(b.change, |c| Cell::label(format!("{} … {}", words::change(c.ci_low), words::change(c.ci_high)))),
+        Cell::maybe(b.change, |c| {
+            Cell::label(format!(
+                "{} … {}",
+                words::change(c.ci_low),
+                words::change(c.ci_high)
+            ))
+        }),
         Cell::maybe(b.change, |c| Cell::label(significant(c.p_adjusted))),
         Cell::maybe(b.felt_time, |c: Change| change_cell(c.change)),
         Cell::bar(b.share_of_time),
-        Cell::label(format!("{} / {}", operations(&b.baseline), operations(&b.candidate))),
+        Cell::label(format!(
+            "{} / {}",
+            operations(&b.baseline),
+            operations(&b.candidate)
+        )),
         Cell::maybe(b.note.as_deref(), Cell::sentence),
     ])
 }

@@ -77,19 +77,19 @@ pub(crate) fn page(job: &Job, figures: &[Figure]) -> Result<String, askama::Erro
     let plots = plots::prepare(figures, finding_anchor);
     let header = Header::of(job);
     let sections = vec![
-            completeness::section(job)?,
-            findings::section(job, &plots)?,
-            budget::section(job)?,
-            families::section(job, &people)?,
-            groups::section(job)?,
-            plots::section(&plots)?,
-            communicators::section(job, &people)?,
-            slices::hosts(job, &people)?,
-            slices::ranks(job, &people)?,
-            slices::over_time(job)?,
-            pairs::section(job, &people)?,
-            inputs::section(job)?,
-            Section::new("glossary", "How to read this", Glossary.render()?),
+        completeness::section(job)?,
+        findings::section(job, &plots)?,
+        budget::section(job)?,
+        families::section(job, &people)?,
+        groups::section(job)?,
+        plots::section(&plots)?,
+        communicators::section(job, &people)?,
+        slices::hosts(job, &people)?,
+        slices::ranks(job, &people)?,
+        slices::over_time(job)?,
+        pairs::section(job, &people)?,
+        inputs::section(job)?,
+        Section::new("glossary", "How to read this", Glossary.render()?),
     ];
     frame(
         header.title.clone(),

@@ -1,6 +1,8 @@
 //! `compare.json`: the names are a contract; keys may be added, none may change.
 
-use nccl_report_analyze::facts::{BucketComparison, Change, Comparison, Difference, Finding, Level, RunFacts};
+use nccl_report_analyze::facts::{
+    BucketComparison, Change, Comparison, Difference, Finding, Level, RunFacts,
+};
 use serde::Serialize;
 
 use super::layout;
@@ -41,7 +43,11 @@ struct DifferenceOut<'a> {
 
 impl<'a> DifferenceOut<'a> {
     fn of(of: &'a Difference) -> Self {
-        Self { kind: of.kind.as_str(), blocks: of.blocks, summary: &of.summary }
+        Self {
+            kind: of.kind.as_str(),
+            blocks: of.blocks,
+            summary: &of.summary,
+        }
     }
 }
 
@@ -177,7 +183,12 @@ fn known(value: f64) -> Option<f64> {
 }
 
 fn algorithms(of: &[(String, f64)]) -> Vec<AlgorithmOut<'_>> {
-    of.iter().map(|(name, share)| AlgorithmOut { name, share: *share }).collect()
+    of.iter()
+        .map(|(name, share)| AlgorithmOut {
+            name,
+            share: *share,
+        })
+        .collect()
 }
 
 impl<'a> BucketOut<'a> {
@@ -222,7 +233,10 @@ impl<'a> BucketOut<'a> {
 pub fn compare_json(of: &Comparison) -> String {
     let head = Head {
         schema: "nccl-report-compare/1",
-        generator: super::Generator { name: "nccl-report", version: env!("CARGO_PKG_VERSION") },
+        generator: super::Generator {
+            name: "nccl-report",
+            version: env!("CARGO_PKG_VERSION"),
+        },
         verdict: of.verdict.as_str(),
         reasons: &of.reasons,
         differences: of.differences.iter().map(DifferenceOut::of).collect(),
@@ -236,5 +250,10 @@ pub fn compare_json(of: &Comparison) -> String {
         findings_gone: &of.findings_gone,
         findings_common: &of.findings_common,
     };
-    layout::document(&head, &Tables { buckets: of.buckets.iter().map(BucketOut::of).collect() })
+    layout::document(
+        &head,
+        &Tables {
+            buckets: of.buckets.iter().map(BucketOut::of).collect(),
+        },
+    )
 }

@@ -24,30 +24,64 @@ pub(super) fn figure(of: &BucketComparison) -> Option<Figure> {
         &format!("{label}: how its operations are spread"),
         "Read across: the share of the operations with at most this value. Where one line lies left of the other all the way, that run is lower throughout.",
     );
-    sheet.legend(&[(Key::Line(BASELINE), "baseline".to_owned()), (Key::Line(CANDIDATE), "candidate".to_owned())]);
-    let x = Scale::positive(sides.iter().flat_map(|(_, level)| level.quantiles.iter().copied()))?;
-    let panel = Rect::new(MARGIN + axis::LEFT, sheet.y, WIDTH - 2.0 * MARGIN - axis::LEFT - 20.0, HEIGHT);
+    sheet.legend(&[
+        (Key::Line(BASELINE), "baseline".to_owned()),
+        (Key::Line(CANDIDATE), "candidate".to_owned()),
+    ]);
+    let x = Scale::positive(
+        sides
+            .iter()
+            .flat_map(|(_, level)| level.quantiles.iter().copied()),
+    )?;
+    let panel = Rect::new(
+        MARGIN + axis::LEFT,
+        sheet.y,
+        WIDTH - 2.0 * MARGIN - axis::LEFT - 20.0,
+        HEIGHT,
+    );
     let x = x.onto(panel.x, panel.right());
     let y = Scale::exact(0.0, 100.0).onto(panel.bottom(), panel.y);
-    let unit = if bandwidth { "Bus bandwidth (GB/s)" } else { "Time (µs)" };
-    let unit = if x.is_logarithmic() { format!("{unit}, logarithmic") } else { unit.to_owned() };
+    let unit = if bandwidth {
+        "Bus bandwidth (GB/s)"
+    } else {
+        "Time (µs)"
+    };
+    let unit = if x.is_logarithmic() {
+        format!("{unit}, logarithmic")
+    } else {
+        unit.to_owned()
+    };
     axis::horizontal(&mut sheet.canvas, x, panel, &unit);
     axis::vertical(&mut sheet.canvas, y, panel, "Operations (%)");
     for (colour, level) in sides {
-        let points = points(level).map(|(value, percent)| (x.at(value), y.at(percent))).collect();
+        let points = points(level)
+            .map(|(value, percent)| (x.at(value), y.at(percent)))
+            .collect();
         sheet.canvas.path(points, 2.0, colour);
     }
     sheet.y = panel.bottom() + axis::BELOW;
     let description = format!(
         "Cumulative distributions of {} in {label}, of the baseline ({} operations) and of the candidate ({} operations).",
-        if bandwidth { "the link bandwidth" } else { "the shortest time" },
+        if bandwidth {
+            "the link bandwidth"
+        } else {
+            "the shortest time"
+        },
         crate::figure::number::count(baseline.operations),
         crate::figure::number::count(candidate.operations),
     );
-    Some(sheet.finish(&format!("compare-spread-{}", slug(&label)), Section::Distribution, &description))
+    Some(sheet.finish(
+        &format!("compare-spread-{}", slug(&label)),
+        Section::Distribution,
+        &description,
+    ))
 }
 
 fn points(level: &Level) -> impl Iterator<Item = (f64, f64)> {
     let last = (level.quantiles.len() - 1) as f64;
-    level.quantiles.iter().enumerate().map(move |(k, &value)| (value, 100.0 * k as f64 / last))
+    level
+        .quantiles
+        .iter()
+        .enumerate()
+        .map(move |(k, &value)| (value, 100.0 * k as f64 / last))
 }
