@@ -12,9 +12,11 @@ use crate::collective::gather::{self, Portion};
 use crate::collective::matching;
 use crate::collective::trace::{self, Trace};
 use crate::communicator::{Topology, family};
+use crate::comparison::{CommBlocks, Examined, Kept};
 use crate::facts::Job;
 use crate::measured::Measured;
 use crate::point_to_point;
+use crate::records::algorithms;
 use crate::records::census::{self, Census};
 use crate::records::clock;
 use crate::records::grid::TimeGrid;
@@ -29,7 +31,23 @@ use crate::{Error, Options};
 /// # Errors
 /// When a file of the dataset can't be read or isn't one of ours.
 pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
-    let mut m = measure(dataset, options)?;
+    let m = measure(dataset, options, false)?;
+    conclude(dataset, options, m)
+}
+
+/// Analyses a dataset and keeps what a comparison with another needs.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn examine(dataset: &Dataset, options: &Options) -> Result<Examined, Error> {
+    let mut m = measure(dataset, options, true)?;
+    let blocks = m.blocks.take().unwrap_or_default();
+    let kept = Kept::of(&m, blocks);
+    let algorithms = algorithms::algorithms(dataset)?;
+    Ok(kept.with(conclude(dataset, options, m)?, algorithms))
+}
+
+fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job, Error> {
     let causes = cause::find(&mut m, dataset.inputs());
     let (cube, hosts) = assemble::cube(&m)?;
     let mut slices = assemble::slices(&m, &cube, &hosts)?;
@@ -63,7 +81,7 @@ pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
     })
 }
 
-fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
+fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Measured, Error> {
     let spans = dataset
         .files()
         .iter()
@@ -103,6 +121,7 @@ fn measure(dataset: &Dataset, options: &Options) -> Result<Measured, Error> {
     }
 
     let mut m = Measured {
+        blocks: keep_blocks.then(|| vec![CommBlocks::default(); n]),
         facts: std::iter::repeat_with(CommFacts::default).take(n).collect(),
         traces: vec![Trace::default(); n],
         pairs: std::iter::repeat_with(Default::default).take(n).collect(),
@@ -131,14 +150,18 @@ fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> 
     let gathered = gather::gather(dataset, Table::Collectives, m, portion)?;
     let interval = m.dump_interval.unwrap_or(0.0);
     let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
-    let parts: Vec<(CommFacts, Trace)> = gathered
+    let keep_blocks = m.blocks.is_some();
+    let parts: Vec<(CommFacts, Trace, CommBlocks)> = gathered
         .into_par_iter()
         .zip(portion.comms.clone())
         .map(|(mut rows, c)| {
             let comm = &comms[c];
-            let mut facts = CommFacts::default();
+            let (mut facts, mut blocks) = (CommFacts::default(), CommBlocks::default());
             matching::collectives(&mut rows, |x| {
-                facts.add(comm, &functions[x.cell().0 as usize], &x)
+                facts.add(comm, &functions[x.cell().0 as usize], &x);
+                if keep_blocks {
+                    blocks.add(&x, comm.n_ranks, grid);
+                }
             });
             // Splitting replays reorders rows within one number only, so they are still sorted for the second walk.
             let ends_together =
@@ -146,12 +169,16 @@ fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> 
             (
                 facts,
                 trace::trace(comm, &mut rows, grid, interval, &ends_together),
+                blocks,
             )
         })
         .collect();
-    for (c, (facts, trace)) in portion.comms.clone().zip(parts) {
+    for (c, (facts, trace, blocks)) in portion.comms.clone().zip(parts) {
         m.facts[c].merge(facts);
         m.traces[c].merge(trace);
+        if let Some(kept) = &mut m.blocks {
+            kept[c].merge(blocks);
+        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Turns a dataset of NCCL Inspector records into facts and findings.
 //!
 //! The door is [`analyze`]: a dataset that `nccl-report-ingest` wrote goes in, a [`facts::Job`] comes out.
+//! [`examine`] keeps what [`compare`] needs beside it, to set two runs against each other.
 //! Without the feature `engine` the crate is the vocabulary of [`facts`] alone, and builds without polars.
 
 pub mod facts;
@@ -13,6 +14,8 @@ mod cause;
 mod collective;
 #[cfg(feature = "engine")]
 mod communicator;
+#[cfg(feature = "engine")]
+mod comparison;
 #[cfg(feature = "engine")]
 mod engine;
 mod error;
@@ -29,7 +32,9 @@ mod roll_up;
 mod statistics;
 
 #[cfg(feature = "engine")]
-pub use engine::analyze;
+pub use comparison::{CompareOptions, Examined, compare};
+#[cfg(feature = "engine")]
+pub use engine::{analyze, examine};
 pub use error::Error;
 pub use nccl_report_ingest::units;
 pub use options::Options;

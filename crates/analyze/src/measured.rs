@@ -6,6 +6,7 @@ use crate::collective::facts::CommFacts;
 use crate::collective::trace::Trace;
 use crate::communicator::Topology;
 use crate::communicator::family::Kin;
+use crate::comparison::CommBlocks;
 use crate::facts::TimingSource;
 use crate::point_to_point::{PairFacts, PairKey};
 use crate::records::census::Census;
@@ -40,6 +41,8 @@ pub(crate) struct Measured {
     pub(crate) pairs: Vec<BTreeMap<PairKey, PairFacts>>,
     /// Time in Send and Recv of each communicator, member by member, stretch by stretch, µs; empty without any.
     pub(crate) p2p_micros: Vec<Vec<f64>>,
+    /// Blocks of each communicator, where a comparison wants them.
+    pub(crate) blocks: Option<Vec<CommBlocks>>,
     /// Totals of `dump_stats` per communicator: records dropped, where said.
     pub(crate) dropped: Vec<Option<u64>>,
 }

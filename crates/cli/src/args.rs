@@ -38,6 +38,9 @@ pub enum Command {
     /// Print only the JSON
     #[command(long_about = help::ANALYZE_LONG, after_help = help::ANALYZE_AFTER)]
     Analyze(AnalyzeArgs),
+    /// Compare two jobs, and fail on a regression
+    #[command(long_about = help::COMPARE_LONG, after_help = help::COMPARE_AFTER)]
+    Compare(CompareArgs),
     /// Print the completions of a shell
     #[command(after_help = help::COMPLETIONS_AFTER)]
     Completions {
@@ -105,6 +108,63 @@ pub struct AnalyzeArgs {
     pub verdict: VerdictArgs,
     #[command(flatten)]
     pub common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// What to compare with: the dumps of a job, or the --out folder of its report
+    #[arg(value_name = "BASELINE", value_hint = ValueHint::AnyPath)]
+    pub baseline: PathBuf,
+
+    /// What to judge: the dumps of a job, or the --out folder of its report
+    #[arg(value_name = "CANDIDATE", value_hint = ValueHint::AnyPath)]
+    pub candidate: PathBuf,
+
+    /// Folder of the comparison [default: ./<name of CANDIDATE>-compared]
+    ///
+    /// It is made where it doesn't exist. Files that aren't of an earlier comparison are never overwritten.
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    /// The smallest change that matters, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = percent)]
+    pub threshold: f64,
+
+    /// What to print on stdout: a summary, or the content of compare.json
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// Append a summary in Markdown to FILE, such as $GITHUB_STEP_SUMMARY
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub summary: Option<PathBuf>,
+
+    /// Write the verdicts as JUnit XML to FILE
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub junit: Option<PathBuf>,
+
+    /// Exit with 0 on a regression, and say so
+    ///
+    /// What can't be read or can't be judged is still status 2 or 3.
+    #[arg(long)]
+    pub advisory: bool,
+
+    /// Let runs pass of which a part is missing
+    ///
+    /// Ranks without records, files that could be read only in part: the rest is compared all the same.
+    #[arg(long)]
+    pub allow_partial: bool,
+
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// A percentage above zero, "3" or "3%", as a share.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(p) if p > 0.0 && p <= 100.0 => Ok(p / 100.0),
+        _ => Err("a percentage above 0 and up to 100 is wanted, such as 3 or 2.5%".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -225,6 +285,17 @@ mod tests {
         names.sort_unstable();
         listed.sort_unstable();
         assert_eq!(names, listed);
+    }
+
+    #[test]
+    fn percentages_are_shares() {
+        assert_eq!(
+            ["3", "2.5%", "100 %"].map(percent),
+            [Ok(0.03), Ok(0.025), Ok(1.0)]
+        );
+        for wrong in ["0", "-1", "NaN", "inf", "101", "x", ""] {
+            assert!(percent(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use nccl_report_analyze::facts::{Finding, FindingKind, Job, Severity};
+use nccl_report_analyze::facts::{Comparison, Finding, FindingKind, Job, Severity, Verdict};
 
 use crate::ui::text::{counted, visible};
 
@@ -49,6 +49,15 @@ impl Status {
             Self::GateFailed
         } else {
             Self::Done
+        }
+    }
+
+    /// What a comparison comes to. An improvement beside a regression doesn't make up for it; what can't be told doesn't pass.
+    pub const fn of_comparison(comparison: &Comparison) -> Self {
+        match comparison.verdict {
+            Verdict::Improvement | Verdict::Unchanged => Self::Done,
+            Verdict::Regression | Verdict::Mixed => Self::GateFailed,
+            Verdict::Inconclusive => Self::TooLittleData,
         }
     }
 

@@ -43,6 +43,14 @@ impl Failure {
         self
     }
 
+    /// Says what it is about, where the message alone doesn't.
+    pub fn about(self, what: impl fmt::Display) -> Self {
+        Self {
+            error: self.error.context(what.to_string()),
+            ..self
+        }
+    }
+
     /// How the program ends.
     pub const fn status(&self) -> Status {
         self.status

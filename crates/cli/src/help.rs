@@ -1,7 +1,7 @@
 //! The parts of `--help` that are about more than one option.
 
 /// Names that mean a subcommand when they come first.
-pub const SUBCOMMANDS: [&str; 4] = ["ingest", "analyze", "completions", "man"];
+pub const SUBCOMMANDS: [&str; 5] = ["ingest", "analyze", "compare", "completions", "man"];
 
 /// Where the plugin writes its dumps.
 pub const DUMP_DIR: &str = "NCCL_INSPECTOR_DUMP_DIR";
@@ -107,6 +107,33 @@ pub const ANALYZE_AFTER: &str = "\
 Examples:
   nccl-report analyze /logs/job42 | jq '.communicators[].comm_type'
   nccl-report analyze job42-report --out elsewhere";
+
+pub const COMPARE_LONG: &str = "\
+Compares a job with another of the same kind, such as yesterday's, and says \
+whether it is worse. Operations are compared with their like (class, function, \
+message size, ranks, nodes); a change counts only when it is large enough and \
+more than the runs vary by themselves.
+
+The exit status is a gate: 1 on a regression, 3 when the data can't tell. Input \
+that is empty, unreadable or partial never passes.";
+
+pub const COMPARE_AFTER: &str = "\
+Examples:
+  nccl-report compare /logs/job41 /logs/job42
+  nccl-report compare job41-report job42-report --threshold 5
+  nccl-report compare baseline dumps --out cmp -q --summary \"$GITHUB_STEP_SUMMARY\"
+
+The files of a comparison (DIR is --out):
+  DIR/index.html    both runs side by side, and why
+  DIR/compare.json  the same facts for programs (schema \"nccl-report-compare/1\")
+  DIR/plots/*.svg   the plots of the page
+
+Exit status:
+  0    unchanged or better
+  1    a regression, alone or beside an improvement
+  2    wrong usage, a run that can't be read, or no place to write to
+  3    the data can't tell: too short, partial, or of another shape
+  130  stopped by Ctrl-C";
 
 pub const COMPLETIONS_AFTER: &str = "\
 Examples:

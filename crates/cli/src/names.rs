@@ -30,6 +30,13 @@ pub fn report_folder(inputs: &[PathBuf]) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Where a comparison goes when `--out` doesn't say: `./NAME-compared`.
+pub fn comparison_folder(candidate: &Path) -> PathBuf {
+    let mut name = job_of_report(candidate);
+    name.push("-compared");
+    PathBuf::from(name)
+}
+
 /// The name of the job that a report folder is about.
 pub fn job_of_report(folder: &Path) -> OsString {
     let name = job(&[folder.to_owned()]);

@@ -12,6 +12,10 @@ use crate::failure::Failure;
 pub const DATASET: &str = "parquet";
 /// The JSON, inside the output folder.
 pub const JSON: &str = "report.json";
+/// The JSON of a comparison, inside its folder.
+pub const COMPARE_JSON: &str = "compare.json";
+/// Everything that a comparison writes into its folder.
+pub const COMPARISON_FILES: [&str; 3] = ["index.html", COMPARE_JSON, "plots"];
 /// Everything that the program writes into an output folder.
 pub const REPORT_FILES: [&str; 5] = ["index.html", JSON, "summary.csv", "plots", DATASET];
 
@@ -19,6 +23,7 @@ pub const REPORT_FILES: [&str; 5] = ["index.html", JSON, "summary.csv", "plots",
 const MANIFEST: &str = "manifest.json";
 /// How a report.json of this program gives itself away, near its beginning.
 const SCHEMA: &str = "nccl-report/";
+const COMPARE_SCHEMA: &str = "nccl-report-compare/";
 const SCHEMA_WITHIN: u64 = 4096;
 
 /// A folder that is there, is writable, and whose files that will be written are ours to replace.
@@ -63,7 +68,8 @@ impl OutputFolder {
     pub fn exclude(&self, logs: &[PathBuf]) -> Vec<PathBuf> {
         let holds_logs = logs.iter().any(|l| is_within(l, &self.path));
         if holds_logs {
-            REPORT_FILES.iter().map(|f| self.path.join(f)).collect()
+            let files = REPORT_FILES.iter().chain(&COMPARISON_FILES);
+            files.map(|f| self.path.join(f)).collect()
         } else {
             vec![self.path.clone()]
         }
@@ -130,10 +136,11 @@ fn may_be_dataset(folder: &Path) -> bool {
     })
 }
 
-fn is_report(file: &Path) -> bool {
+/// Whether a file says near its beginning that it is of a schema of this program.
+fn is_of(file: &Path, schema: &str) -> bool {
     let mut head = Vec::new();
     let read = File::open(file).and_then(|f| f.take(SCHEMA_WITHIN).read_to_end(&mut head));
-    read.is_ok() && String::from_utf8_lossy(&head).contains(SCHEMA)
+    read.is_ok() && String::from_utf8_lossy(&head).contains(schema)
 }
 
 fn refuse_input(path: &Path, logs: &[PathBuf]) -> Result<(), Failure> {
@@ -157,13 +164,23 @@ fn refuse_input(path: &Path, logs: &[PathBuf]) -> Result<(), Failure> {
 }
 
 fn refuse_foreign(path: &Path, names: &[&str]) -> Result<(), Failure> {
-    let ours = is_dataset(&path.join(DATASET)) || is_report(&path.join(JSON));
+    // A report's page isn't a comparison's to replace, nor the other way round.
+    let ours = if names.contains(&COMPARE_JSON) {
+        is_of(&path.join(COMPARE_JSON), COMPARE_SCHEMA)
+    } else {
+        is_dataset(&path.join(DATASET)) || is_of(&path.join(JSON), SCHEMA)
+    };
     let foreign = names.iter().find(|name| {
         let file = path.join(name);
         file.symlink_metadata().is_ok() && !ours && !(**name == DATASET && may_be_dataset(&file))
     });
     match foreign {
         None => Ok(()),
+        Some(name) if names.contains(&COMPARE_JSON) => Err(Failure::new(format_args!(
+            "failed to write to {}: its {name} isn't of an earlier comparison",
+            path.display()
+        ))
+        .hint("name another folder with --out, or move that file away")),
         Some(name) => Err(Failure::new(format_args!(
             "failed to write to {}: its {name} wasn't written by nccl-report",
             path.display()
@@ -261,6 +278,21 @@ mod tests {
         fs::write(folder.path().join("index.html"), "…").expect("a file");
         fs::write(folder.path().join(JSON), r#"{"schema": "nccl-report/1"}"#).expect("a file");
         assert!(claim(folder.path(), &[]).is_ok());
+    }
+
+    #[test]
+    fn a_comparison_replaces_comparisons_only() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let claim = || OutputFolder::claim(folder.path(), &COMPARISON_FILES, &[]);
+        fs::write(folder.path().join("index.html"), "…").expect("a file");
+        fs::write(folder.path().join(JSON), r#"{"schema": "nccl-report/1"}"#).expect("a file");
+        assert!(claim().is_err(), "the page of a report");
+        fs::write(
+            folder.path().join(COMPARE_JSON),
+            r#"{"schema": "nccl-report-compare/1"}"#,
+        )
+        .expect("a file");
+        assert!(claim().is_ok());
     }
 
     #[test]

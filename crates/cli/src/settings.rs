@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use nccl_report_analyze::facts::Severity;
 
 use crate::args::{
-    AnalyzeArgs, Cli, Color, Command as Typed, CommonArgs, Format, Gate, IngestArgs, ReportArgs,
+    AnalyzeArgs, Cli, Color, Command as Typed, CommonArgs, CompareArgs, Format, Gate, IngestArgs,
+    ReportArgs,
 };
 
 /// What to do, and how to speak.
@@ -23,6 +24,7 @@ pub enum Command {
     Report(Report),
     Ingest(Ingest),
     Analyze(Analyze),
+    Compare(Compare),
     Completions(clap_complete::Shell),
     Man { folder: Option<PathBuf> },
 }
@@ -57,6 +59,23 @@ pub struct Analyze {
     pub fail_on: Option<Severity>,
 }
 
+/// Two jobs against each other.
+#[derive(Debug)]
+pub struct Compare {
+    pub baseline: PathBuf,
+    pub candidate: PathBuf,
+    /// `None`: named after the candidate.
+    pub out: Option<PathBuf>,
+    /// The smallest change that matters, as a share.
+    pub threshold: f64,
+    pub print_json: bool,
+    /// Markdown is appended to it.
+    pub summary: Option<PathBuf>,
+    pub junit: Option<PathBuf>,
+    pub advisory: bool,
+    pub allow_partial: bool,
+}
+
 /// How much is said, and whether in colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Voice {
@@ -83,6 +102,7 @@ impl From<Cli> for Settings {
             None => from_report(cli.report),
             Some(Typed::Ingest(args)) => from_ingest(args),
             Some(Typed::Analyze(args)) => from_analyze(args),
+            Some(Typed::Compare(args)) => from_compare(args),
             Some(Typed::Completions { shell }) => (Command::Completions(shell), None),
             Some(Typed::Man { dir }) => (Command::Man { folder: dir }, None),
         };
@@ -130,6 +150,21 @@ fn from_analyze(args: AnalyzeArgs) -> (Command, Option<CommonArgs>) {
         fail_on: args.verdict.fail_on.map(severity),
     };
     (Command::Analyze(analyze), Some(args.common))
+}
+
+fn from_compare(args: CompareArgs) -> (Command, Option<CommonArgs>) {
+    let compare = Compare {
+        baseline: args.baseline,
+        candidate: args.candidate,
+        out: args.out,
+        threshold: args.threshold,
+        print_json: args.format == Format::Json,
+        summary: args.summary,
+        junit: args.junit,
+        advisory: args.advisory,
+        allow_partial: args.allow_partial,
+    };
+    (Command::Compare(compare), Some(args.common))
 }
 
 const fn severity(gate: Gate) -> Severity {

@@ -4,6 +4,7 @@
 //! `summary.csv` and `plots/*.svg` in a folder. [`report_json`] and [`summary_csv`] give the text alone.
 //! Nothing here computes a statistic, and the same job always gives the same bytes.
 
+mod comparison;
 mod error;
 mod export;
 mod figure;
@@ -15,6 +16,7 @@ mod svg;
 mod synthetic;
 mod write;
 
+pub use comparison::{WrittenComparison, write_comparison};
 pub use error::Error;
-pub use export::{report_json, summary_csv};
+pub use export::{compare_json, comparison_junit, comparison_markdown, report_json, summary_csv};
 pub use write::{Options, Written, write};

@@ -64,7 +64,7 @@ pub fn write(job: &Job, options: &Options) -> Result<Written, Error> {
     })
 }
 
-fn write_plots(out: &Path, figures: &[Figure]) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn write_plots(out: &Path, figures: &[Figure]) -> Result<Vec<PathBuf>, Error> {
     let folder = out.join("plots");
     fs::create_dir_all(&folder).map_err(|source| Error::CreateFolder {
         path: folder.clone(),
@@ -108,7 +108,7 @@ fn read_index(path: &Path) -> BTreeSet<String> {
 }
 
 /// Writes a file aside, in its own folder, and renames it.
-fn put(path: &Path, text: &str) -> Result<(), Error> {
+pub(crate) fn put(path: &Path, text: &str) -> Result<(), Error> {
     let failed = |source| Error::Write {
         path: path.to_owned(),
         source,

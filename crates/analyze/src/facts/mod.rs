@@ -3,6 +3,7 @@
 //! [`Job`] is the one value that a report is made of. Nothing here computes; everything here serializes.
 
 mod communicator;
+mod comparison;
 mod distribution;
 mod figure;
 mod finding;
@@ -12,6 +13,10 @@ mod process;
 mod slice;
 
 pub use communicator::{CommClass, Communicator, Family, FamilyOperation, Loss, Member};
+pub use comparison::{
+    BucketComparison, BucketKey, BucketVerdict, Change, Comparison, Difference, DifferenceKind,
+    Level, Metric, RunFacts, Sides, Verdict,
+};
 pub use distribution::Distribution;
 pub use figure::{
     Cell, CollectiveTimeline, DensityCell, HeatMap, Histogram, PairMatrix, RankArrival, Scatter,

@@ -1,7 +1,12 @@
-//! Estimates that a few wild values can't move, and samples that merge.
+//! Estimates that a few wild values can't move, samples that merge, and how sure a difference is.
 
+pub(crate) mod bootstrap;
+pub(crate) mod multiple;
+mod random;
 pub(crate) mod robust;
 mod sample;
+pub(crate) mod student;
+pub(crate) mod weighted;
 pub(crate) mod window;
 
 pub(crate) use sample::Sample;

@@ -1,6 +1,7 @@
 //! One file per subcommand, and the phases that they share.
 
 mod analyze;
+mod compare;
 mod completions;
 mod dispatch;
 mod ingest;

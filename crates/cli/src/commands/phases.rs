@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nccl_report_analyze::facts::Job;
-use nccl_report_analyze::{Options as AnalyzeOptions, analyze};
+use nccl_report_analyze::{Examined, Options as AnalyzeOptions, analyze, examine};
 use nccl_report_ingest::{Dataset, Options as IngestOptions, ingest};
 use nccl_report_render::{Options as RenderOptions, Written, write};
 
@@ -77,6 +77,25 @@ impl Phases {
         drop(line);
         self.console.timing("analysing", start.elapsed());
         Ok(job)
+    }
+
+    /// Tables → facts, and what a comparison needs beside them.
+    pub fn examine(&self, dataset: Dataset, title: String) -> Result<Examined, Failure> {
+        let start = Instant::now();
+        let line = Line::busy(self.console.loudness(), "analysing");
+        let options = AnalyzeOptions {
+            title,
+            ..AnalyzeOptions::default()
+        };
+        let examined = (self.interrupt).or_abandon(move || examine(&dataset, &options))??;
+        drop(line);
+        self.console.timing("analysing", start.elapsed());
+        Ok(examined)
+    }
+
+    /// Stops here if a Ctrl-C was heard.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.interrupt.check()
     }
 
     /// Facts → files.

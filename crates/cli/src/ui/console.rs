@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use anstream::AutoStream;
-use nccl_report_analyze::facts::{Job, Severity};
+use nccl_report_analyze::facts::{Comparison, Job, Severity};
 use nccl_report_ingest::Dataset;
 
 use super::style::{DIM, ERROR, HINT, paint};
@@ -104,6 +104,26 @@ impl Console {
             self.say(&format!("{} {}", paint(ERROR, "error:"), visible(&reason)));
         }
         status
+    }
+
+    /// What a comparison comes to. Anything but 0 is explained, even when quiet, and so is a regression that doesn't count.
+    pub fn comparison(&self, comparison: &Comparison, advisory: bool) -> Status {
+        let status = Status::of_comparison(comparison);
+        let why = comparison.reasons.first().map_or("", String::as_str);
+        let word = comparison.verdict.as_str();
+        match status {
+            Status::GateFailed if advisory => {
+                let line = format!("{word}, which --advisory lets pass: {why}");
+                self.say(&format!("{} {}", paint(HINT, "advisory:"), visible(&line)));
+                Status::Done
+            }
+            Status::Done => status,
+            _ => {
+                let line = format!("{word}: {why}");
+                self.say(&format!("{} {}", paint(ERROR, "error:"), visible(&line)));
+                status
+            }
+        }
     }
 
     fn say(&self, line: &str) {

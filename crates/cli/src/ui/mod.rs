@@ -1,6 +1,7 @@
 //! What a person sees on the terminal.
 
 mod account;
+mod comparison;
 mod console;
 mod findings;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tables;
 pub mod text;
 mod time;
 
+pub use comparison::comparison;
 pub use console::Console;
 pub use summary::{Places, summary};
 pub use tables::tables;

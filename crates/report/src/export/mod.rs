@@ -2,7 +2,12 @@
 
 mod csv;
 mod json;
+mod junit;
+mod markdown;
 mod summary;
+pub(crate) mod words;
 
-pub use json::report_json;
+pub use json::{compare_json, report_json};
+pub use junit::comparison_junit;
+pub use markdown::comparison_markdown;
 pub use summary::summary_csv;

@@ -5,6 +5,8 @@
 pub(crate) enum Section {
     /// What illustrates a finding.
     Findings,
+    /// What changed between two runs.
+    Changes,
     /// Where the time goes.
     Time,
     /// Bandwidth over time.

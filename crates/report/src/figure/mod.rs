@@ -7,6 +7,7 @@ mod boxes;
 mod budget;
 mod colour_scale;
 mod communicators;
+mod comparison;
 mod drawing;
 mod grid;
 mod heat_map;
@@ -31,4 +32,5 @@ pub(crate) mod synthetic;
 mod tests;
 
 pub(crate) use all::all;
+pub(crate) use comparison::all as of_comparison;
 pub(crate) use drawing::{Figure, Section};

@@ -6,6 +6,7 @@
 mod budget;
 mod checks;
 mod communicators;
+mod comparison;
 mod completeness;
 mod evidence;
 mod families;
@@ -30,4 +31,5 @@ mod wording;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use comparison::page as comparison_page;
 pub(crate) use page::page;

@@ -18,17 +18,47 @@ pub(super) const PAGE_SCRIPT: &str = include_str!("../../templates/page.js");
 pub(super) const THEME_HASH: &str = "4QeWKDEr2cCOAwYPXvqeN4ctf2+kjLU3iugojFgFwuU=";
 pub(super) const PAGE_HASH: &str = "bfrv9A1DEmAqh82vPD4L8Ik1kkISUZKvFyj7X2M2Nfg=";
 
+/// The frame of every page: head, navigation, sections, foot.
 #[derive(Template)]
 #[template(path = "page.html")]
-struct Page {
-    header: Header,
+struct Frame {
+    title: String,
+    kind: &'static str,
+    /// Already HTML, from a template.
+    header: String,
     sections: Vec<Section>,
+    /// The files beside the page that hold the same facts.
+    files: &'static [&'static str],
     version: &'static str,
     style: &'static str,
     theme_script: &'static str,
     page_script: &'static str,
     theme_hash: &'static str,
     page_hash: &'static str,
+}
+
+/// A page of its sections, in the frame of all pages.
+pub(super) fn frame(
+    title: String,
+    kind: &'static str,
+    header: String,
+    sections: Vec<Section>,
+    files: &'static [&'static str],
+) -> Result<String, askama::Error> {
+    Frame {
+        title,
+        kind,
+        header,
+        sections,
+        files,
+        version: env!("CARGO_PKG_VERSION"),
+        style: STYLE,
+        theme_script: THEME_SCRIPT,
+        page_script: PAGE_SCRIPT,
+        theme_hash: THEME_HASH,
+        page_hash: PAGE_HASH,
+    }
+    .render()
 }
 
 #[derive(Template)]
@@ -45,29 +75,27 @@ pub(crate) fn page(job: &Job, figures: &[Figure]) -> Result<String, askama::Erro
             .map(people::anchor)
     };
     let plots = plots::prepare(figures, finding_anchor);
-    let page = Page {
-        header: Header::of(job),
-        sections: vec![
-            completeness::section(job)?,
-            findings::section(job, &plots)?,
-            budget::section(job)?,
-            families::section(job, &people)?,
-            groups::section(job)?,
-            plots::section(&plots)?,
-            communicators::section(job, &people)?,
-            slices::hosts(job, &people)?,
-            slices::ranks(job, &people)?,
-            slices::over_time(job)?,
-            pairs::section(job, &people)?,
-            inputs::section(job)?,
-            Section::new("glossary", "How to read this", Glossary.render()?),
-        ],
-        version: env!("CARGO_PKG_VERSION"),
-        style: STYLE,
-        theme_script: THEME_SCRIPT,
-        page_script: PAGE_SCRIPT,
-        theme_hash: THEME_HASH,
-        page_hash: PAGE_HASH,
-    };
-    page.render()
+    let header = Header::of(job);
+    let sections = vec![
+        completeness::section(job)?,
+        findings::section(job, &plots)?,
+        budget::section(job)?,
+        families::section(job, &people)?,
+        groups::section(job)?,
+        plots::section(&plots)?,
+        communicators::section(job, &people)?,
+        slices::hosts(job, &people)?,
+        slices::ranks(job, &people)?,
+        slices::over_time(job)?,
+        pairs::section(job, &people)?,
+        inputs::section(job)?,
+        Section::new("glossary", "How to read this", Glossary.render()?),
+    ];
+    frame(
+        header.title.clone(),
+        "NCCL communication report",
+        header.render()?,
+        sections,
+        &["report.json", "summary.csv", "parquet/"],
+    )
 }

@@ -110,6 +110,7 @@ pub(super) fn section(plots: &[Plot]) -> Result<Section, askama::Error> {
 const fn chapter(of: figure::Section) -> &'static str {
     match of {
         figure::Section::Findings => "Findings",
+        figure::Section::Changes => "What changed",
         figure::Section::Bandwidth => "Bandwidth over time",
         figure::Section::Distribution => "Distributions",
         figure::Section::Families => "Families",

@@ -4,6 +4,7 @@
 //! one communicator over all, and a pipeline that sends from node to node.
 
 mod account;
+mod comparison;
 mod findings;
 mod hostile;
 mod sample;
@@ -16,6 +17,8 @@ use nccl_report_analyze::units::{BusBandwidth, ExecTime, MessageSize, Timestamp}
 use nccl_report_ingest::{Inputs, LineCounts};
 
 use account::{inputs, overview};
+#[allow(unused_imports, reason = "the example draws jobs only")]
+pub use comparison::comparison;
 pub use findings::findings;
 pub use hostile::{hostile, hostile_names};
 use sample::{Sample, bandwidths, times};

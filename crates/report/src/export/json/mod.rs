@@ -2,6 +2,7 @@
 
 mod account;
 mod bounds;
+mod comparison;
 mod layout;
 mod people;
 mod statistics;
@@ -9,6 +10,8 @@ mod traffic;
 
 use nccl_report_analyze::facts::{Finding, Job, Run};
 use serde::Serialize;
+
+pub use comparison::compare_json;
 
 use account::{InputsOut, OverviewOut, RunOut};
 use bounds::Omitted;
