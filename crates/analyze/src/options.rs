@@ -1,8 +1,12 @@
 //! What a caller may choose.
 
+use nccl_report_ingest::ebpf::HostTrace;
+
 /// Choices of an analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
+    /// Traces of the hosts' networks, if there are any.
+    pub traces: Vec<HostTrace>,
     /// A name for the job, for the head of the report.
     pub title: String,
     /// Records held in memory at a time while collectives are matched, 48 bytes each.
@@ -13,6 +17,7 @@ impl Default for Options {
     /// Four million records: about 200 MB, twice that while they are sorted into place.
     fn default() -> Self {
         Self {
+            traces: Vec::new(),
             title: String::new(),
             max_rows: 4 << 20,
         }

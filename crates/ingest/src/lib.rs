@@ -1,6 +1,7 @@
 //! Reads NCCL Inspector dumps into a Parquet dataset.
 
 mod dataset;
+pub mod ebpf;
 mod error;
 mod inputs;
 pub mod inspector;

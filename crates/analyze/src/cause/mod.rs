@@ -10,15 +10,18 @@ mod late_host;
 mod late_rank;
 mod lateness;
 mod pictures;
+pub(crate) mod retransmit;
 mod slow_link;
 mod stage;
 mod transfer;
 mod verdicts;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nccl_report_ingest::Inputs;
+use nccl_report_ingest::ebpf::HostTrace;
+use retransmit::Ran;
 
 use crate::facts::{CollectiveTimeline, Finding, HeatMap, Scope, TimeBudget};
 use crate::measured::Measured;
@@ -33,7 +36,12 @@ pub(crate) struct Causes {
 }
 
 /// Looks for causes.
-pub(crate) fn find(m: &mut Measured, inputs: &Inputs) -> Causes {
+pub(crate) fn find(
+    m: &mut Measured,
+    inputs: &Inputs,
+    traces: &[HostTrace],
+    kernels: &BTreeMap<String, Vec<Ran>>,
+) -> Causes {
     let spanning = stage::spanning(m);
     let places = lateness::places(m);
     let units = transfer::units(m);
@@ -112,6 +120,11 @@ pub(crate) fn find(m: &mut Measured, inputs: &Inputs) -> Causes {
         stage::imbalance(m)
             .iter()
             .map(|s| (verdicts::stage(m, s), None)),
+    );
+    findings.extend(
+        retransmit::retransmits(m, traces, kernels)
+            .iter()
+            .map(|r| (verdicts::retransmits(m, r), None)),
     );
     findings.sort_by(|(a, _), (b, _)| {
         b.impact

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::intermittent::Intermittent;
 use super::late_host::LateHost;
 use super::late_rank::LateRank;
+use super::retransmit::Retransmits;
 use super::slow_link::SlowLink;
 use super::stage::Imbalance;
 use super::transfer::Unit;
@@ -367,6 +368,53 @@ pub(crate) fn stage(m: &Measured, s: &Imbalance) -> Finding {
             ("wait_of_a_send_to_the_next_slowest_stage_us", rounded(s.elsewhere)),
         ]),
         subjects,
+    }
+}
+
+/// A host whose retransmits slow collectives down.
+pub(crate) fn retransmits(m: &Measured, r: &Retransmits) -> Finding {
+    let impact = impact(m, r.time_lost);
+    let subject = words::host(&r.host);
+    Finding {
+        id: id_of(
+            FindingKind::TcpRetransmits,
+            std::slice::from_ref(&subject),
+            "",
+        ),
+        kind: FindingKind::TcpRetransmits,
+        severity: severity(&impact),
+        confidence: confidence(-r.chance.max(1e-300).log10(), 5.0, 1),
+        summary: format!(
+            "TCP retransmits of host {}: {} of {} fall into slow operations ({} a second there, {} elsewhere); {} operations with one took {}, usual is {}.",
+            r.host,
+            r.inside.0,
+            r.inside.1,
+            words::three(r.rates.0),
+            words::three(r.rates.1),
+            r.operations,
+            words::duration(r.micros.0),
+            words::duration(r.micros.1),
+        ),
+        advice: format!(
+            "NCCL runs over TCP on {} and loses packets: look at the interface's drops and errors (ethtool -S, ip -s link), the cable and the switch port, receive buffers and congestion; or move NCCL to RDMA (NCCL_IB_HCA).",
+            r.host
+        ),
+        subjects: vec![subject],
+        candidates_only: false,
+        scope: None,
+        communicators: Vec::new(),
+        window: None,
+        impact,
+        evidence: evidence(vec![
+            ("retransmits_in_slow_operations", json!(r.inside.0)),
+            ("retransmits", json!(r.inside.1)),
+            ("bursts_a_second_in_slow_operations", rounded(r.rates.0)),
+            ("bursts_a_second_elsewhere", rounded(r.rates.1)),
+            ("operations_with_a_retransmit", json!(r.operations)),
+            ("typical_slow_us", rounded(r.micros.0)),
+            ("typical_us", rounded(r.micros.1)),
+            ("chance_of_coincidence", json!(r.chance)),
+        ]),
     }
 }
 

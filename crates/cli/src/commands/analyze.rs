@@ -24,7 +24,7 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
         Source::Logs(logs) => {
             let out = claim(settings, &logs)?;
             let (dataset, _tables) = read_aside(&phases, &logs, out.as_ref())?;
-            let job = phases.analyse(dataset, title(settings.title.as_deref(), &logs))?;
+            let job = phases.analyse(dataset, title(settings.title.as_deref(), &logs), &logs)?;
             deliver(&job, out, console)?;
             job
         }
@@ -32,7 +32,7 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
             let dataset = phases.reopen(&earlier)?;
             let out = claim(settings, &[])?;
             let title = title_of_earlier(settings.title.as_deref(), &earlier);
-            let job = phases.analyse(dataset, title)?;
+            let job = phases.analyse(dataset, title, &[])?;
             deliver(&job, out, console)?;
             job
         }

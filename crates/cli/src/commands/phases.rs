@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use nccl_report_analyze::facts::Job;
 use nccl_report_analyze::{Examined, Options as AnalyzeOptions, analyze, examine};
+use nccl_report_ingest::ebpf;
 use nccl_report_ingest::{Dataset, Options as IngestOptions, ingest};
 use nccl_report_render::{Options as RenderOptions, Written, write};
 
@@ -66,14 +67,23 @@ impl Phases {
     }
 
     /// Tables → facts.
-    pub fn analyse(&self, dataset: Dataset, title: String) -> Result<Job, Failure> {
+    pub fn analyse(
+        &self,
+        dataset: Dataset,
+        title: String,
+        traces: &[PathBuf],
+    ) -> Result<Job, Failure> {
         let start = Instant::now();
+        // Traces are looked for where the logs were; one that can't be read is named, and costs nothing else.
+        let (traces, unreadable) = ebpf::traces(traces, &[]);
         let line = Line::busy(self.console.loudness(), "analysing");
         let options = AnalyzeOptions {
+            traces,
             title,
             ..AnalyzeOptions::default()
         };
-        let job = (self.interrupt).or_abandon(move || analyze(&dataset, &options))??;
+        let mut job = (self.interrupt).or_abandon(move || analyze(&dataset, &options))??;
+        job.inputs.files_skipped.extend(unreadable);
         drop(line);
         self.console.timing("analysing", start.elapsed());
         Ok(job)

@@ -22,11 +22,12 @@ pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
         tables,
         mut out,
         title,
+        traces,
     } = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => from_logs(settings, &phases, &logs)?,
         Source::Dataset(earlier) => from_earlier(settings, &phases, earlier)?,
     };
-    let job = phases.analyse(dataset, title)?;
+    let job = phases.analyse(dataset, title, &traces)?;
     let written = phases.write(&job, out.path())?;
     out.keep();
 
@@ -47,6 +48,8 @@ struct Opened {
     tables: PathBuf,
     out: OutputFolder,
     title: String,
+    /// Where eBPF traces may lie.
+    traces: Vec<PathBuf>,
 }
 
 fn from_logs(settings: &Report, phases: &Phases, logs: &[PathBuf]) -> Result<Opened, Failure> {
@@ -58,6 +61,7 @@ fn from_logs(settings: &Report, phases: &Phases, logs: &[PathBuf]) -> Result<Ope
         tables,
         out,
         title: title(settings.title.as_deref(), logs),
+        traces: logs.to_vec(),
     })
 }
 
@@ -73,6 +77,7 @@ fn from_earlier(settings: &Report, phases: &Phases, tables: PathBuf) -> Result<O
         tables,
         out,
         title,
+        traces: Vec::new(),
     })
 }
 
