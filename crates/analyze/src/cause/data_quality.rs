@@ -268,6 +268,7 @@ fn unreadable(inputs: &Inputs) -> Option<Finding> {
 }
 
 fn too_little(m: &Measured) -> Option<Finding> {
+    let records: u64 = m.census.timings.values().sum();
     let most = m
         .facts
         .iter()
@@ -280,8 +281,8 @@ fn too_little(m: &Measured) -> Option<Finding> {
     (most < LEAST_COLLECTIVES && !traced).then(|| {
         finding(
             FindingKind::TooLittleData,
-            // Nothing at all: whoever waits for a verdict must not take silence for health.
-            if m.census.timings.is_empty() { Severity::Warning } else { Severity::Info },
+            // Hardly a record: whoever waits for a verdict must not take silence for health.
+            if records < LEAST_COLLECTIVES * m.topology.processes.len().max(1) as u64 { Severity::Warning } else { Severity::Info },
             "",
             format!("Too little data to look for causes: the best recorded communicator has {most} collectives with a record of every rank, and {LEAST_COLLECTIVES} are needed."),
             "Let the job run longer with the Inspector on, and collect the files of all ranks.",

@@ -1,9 +1,10 @@
 //! Hosts all of whose ranks are late together.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::late_rank::LateRank;
-use super::lateness::{Own, Series, weighted};
+use super::lateness::{Delay, Own, Series, weighted};
 use crate::measured::Measured;
 use crate::statistics::robust;
 use crate::statistics::window::{self, Standout};
@@ -51,6 +52,7 @@ pub(crate) fn late_hosts(
     spanning: &BTreeSet<usize>,
     explained: &BTreeSet<String>,
     culprits: &[LateRank],
+    delay: &Delay,
 ) -> Vec<LateHost> {
     let mut by_family: BTreeMap<usize, BTreeMap<String, Vec<&Own>>> = BTreeMap::new();
     for o in owns {
@@ -103,7 +105,8 @@ pub(crate) fn late_hosts(
             .copied()
             .collect();
         if (late.len() as f64) < MOST * owns_here.len() as f64
-            || shared_abroad(m, owns, &host, &late, &mean, standout.mean)
+            || (shared_abroad(m, owns, &host, &late, &mean, standout.mean)
+                && (waited(m, &late, &window, delay) || lossy(m, &late)))
         {
             continue;
         }
@@ -239,13 +242,7 @@ fn outstanding<'a>(
         let second = others.get(1).copied().unwrap_or(0.0);
         let stands_out = standout.z >= OUTSTANDING * typical && standout.z >= ABOVE_SECOND * second;
         // Where records lack, the pauses that make a host wander aren't all seen: only the whole run is evidence.
-        let (collectives, complete) = owns.iter().fold((0, 0), |a, o| {
-            (
-                a.0 + m.facts[o.comm].collectives(),
-                a.1 + m.facts[o.comm].complete(),
-            )
-        });
-        let seen = standout.whole || 5 * complete >= 4 * collectives;
+        let seen = standout.whole || !lossy(m, owns);
         if standout.z >= Z && stands_out && seen {
             out.push((host.clone(), owns.as_slice(), standout));
         }
@@ -302,6 +299,37 @@ fn median_series(m: &Measured, owns: &[&Own]) -> Series {
             robust::median(&mut values)
         })
         .collect()
+}
+
+/// Whether so many collectives lack ranks that waiting in Send and Recv won't be whole either.
+fn lossy(m: &Measured, owns: &[&Own]) -> bool {
+    let (collectives, complete) = owns.iter().fold((0, 0), |a, o| {
+        (
+            a.0 + m.facts[o.comm].collectives(),
+            a.1 + m.facts[o.comm].complete(),
+        )
+    });
+    5 * complete < 4 * collectives
+}
+
+/// Whether a host's ranks waited longer in Send and Recv than their peers in the same stage: then the delay came to them
+/// through the pipeline. The culprit of the replica is waited for.
+fn waited(m: &Measured, late: &[&Own], window: &Range<usize>, delay: &Delay) -> bool {
+    let waited: f64 = late
+        .iter()
+        .map(|o| delay.beyond_fellows(m, o, window.clone()))
+        .sum();
+    let late: f64 = late
+        .iter()
+        .map(|o| {
+            let bins = &m.traces[o.comm].member(o.member)[window.clone()];
+            bins.iter()
+                .zip(&o.measured[window.clone()])
+                .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
+                .sum::<f64>()
+        })
+        .sum();
+    waited >= PAUSES * late
 }
 
 /// Whether fellows on other hosts are as late, so that the delay isn't the host's: another stage of the same pipeline replica.

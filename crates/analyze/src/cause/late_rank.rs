@@ -21,7 +21,7 @@ const LOCAL_SHARE: f64 = 0.03;
 const CARRIED: f64 = 0.3;
 
 /// A lateness is unusual at this many times what ranks of a family usually differ by.
-const UNUSUAL: f64 = 4.0;
+const UNUSUAL: f64 = 3.0;
 
 /// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
 const OWN: f64 = 0.5;

@@ -97,7 +97,9 @@ pub(crate) fn find(
     }
     explained.extend(hosts.iter().map(|h| h.host.clone()));
     let raw = lateness::separate(m, &places, Quantity::RawLateness);
-    hosts.extend(late_host::late_hosts(m, &raw, &spanning, &explained, &late));
+    hosts.extend(late_host::late_hosts(
+        m, &raw, &spanning, &explained, &late, &delay,
+    ));
     let budget = budget::budget(m, &units, &links);
 
     let mut findings: Vec<(Finding, Option<(usize, usize)>)> = Vec::new();

@@ -16,7 +16,7 @@ pub struct Record<'a> {
 pub struct Context<'a> {
     /// `header.id`.
     pub id: Cow<'a, str>,
-    /// `header.comm_name`; `None` where absent or "unknown".
+    /// `header.comm_name`, "unknown" where the application gave none; `None` in writers that have no names.
     pub comm_name: Option<Cow<'a, str>>,
     /// Rank in the communicator.
     pub rank: u32,

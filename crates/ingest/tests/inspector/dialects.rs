@@ -79,9 +79,9 @@ fn old_writers() {
 }
 
 #[test]
-fn unknown_is_no_name() {
+fn a_name_that_was_not_given_is_told_from_a_writer_without_names() {
     let (record, _) = one(&PLAIN.replace("default_pg", "unknown"));
-    assert_eq!(record.context.comm_name, None);
+    assert_eq!(record.context.comm_name.as_deref(), Some("unknown"));
 }
 
 #[test]

@@ -107,17 +107,13 @@ pub(super) fn verdict(job: &Job) -> Verdict {
     .filter(|(severity, ..)| number(*severity) > 0)
     .map(|(severity, one, many)| plural(number(*severity), one, many))
     .collect();
-    let Some(first) = job.findings.iter().find(|f| f.kind.is_performance()) else {
+    // The most severe leads; of equals the one that costs most, which comes first.
+    let performance = job.findings.iter().filter(|f| f.kind.is_performance());
+    let Some(first) = performance.rev().max_by_key(|f| f.severity) else {
         return nothing_found(job);
     };
-    let worst = job
-        .findings
-        .iter()
-        .filter(|f| f.kind.is_performance())
-        .map(|f| f.severity)
-        .max();
     Verdict {
-        tone: worst.map_or("info", Severity::as_str),
+        tone: first.severity.as_str(),
         word: parts.join(", "),
         sentence: text::sentence(&first.summary),
     }
@@ -175,7 +171,7 @@ impl Card {
             evidence_more,
             plots: plots
                 .iter()
-                .filter(|p| p.finding.as_ref() == Some(&of.id))
+                .filter(|p| p.shows(of))
                 .map(Plot::link)
                 .collect(),
             id: text::name(&of.id),

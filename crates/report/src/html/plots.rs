@@ -1,6 +1,7 @@
 //! The figures, inside the page and as files beside it.
 
 use askama::Template;
+use nccl_report_analyze::facts::{Finding, FindingKind};
 
 use super::inline_svg;
 use super::section::Section;
@@ -42,6 +43,20 @@ struct Chapter<'a> {
 const OPEN: usize = 3;
 
 impl Plot {
+    /// Whether it shows what a finding says: drawn for it, or the map in which its kind shows.
+    pub(super) fn shows(&self, finding: &Finding) -> bool {
+        let map = match finding.kind {
+            FindingKind::LateRank | FindingKind::LateHost | FindingKind::IntermittentLateRank => {
+                "map-late-arrival"
+            }
+            FindingKind::SlowLink => "map-transfer-time",
+            FindingKind::StageImbalance => "ranks-waiting",
+            FindingKind::TcpRetransmits => "hosts-waiting",
+            _ => return self.finding.as_ref() == Some(&finding.id),
+        };
+        self.finding.as_ref() == Some(&finding.id) || self.file.starts_with(map)
+    }
+
     pub(super) fn link(&self) -> Link {
         Link {
             anchor: self.anchor.clone(),

@@ -90,7 +90,7 @@ fn build<'a>(
     };
     Ok(Context {
         id,
-        comm_name: header.comm_name.known(),
+        comm_name: header.comm_name.told(),
         rank,
         n_ranks,
         nnodes,
