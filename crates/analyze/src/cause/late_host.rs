@@ -402,7 +402,7 @@ fn unseen_link(
             && c.members.iter().any(|x| sits(x.1.0 as usize))
     });
     let family = owns_here.first().map(|o| m.family_of[o.comm]);
-    apart
+    (apart || lossy(m, owns_here))
         && owns
             .iter()
             .filter(|o| o.process == culprit.process && Some(m.family_of[o.comm]) == family)

@@ -21,7 +21,13 @@ const LOCAL_SHARE: f64 = 0.03;
 const CARRIED: f64 = 0.3;
 
 /// A lateness is unusual at this many times what ranks of a family usually differ by.
-const UNUSUAL: f64 = 3.0;
+const UNUSUAL: f64 = 4.0;
+
+/// The same where few ranks tell what is usual, and one that is late raises the scale itself.
+const UNUSUAL_OF_FEW: f64 = 3.0;
+
+/// So many ranks are few.
+const FEW_RANKS: usize = 12;
 
 /// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
 const OWN: f64 = 0.5;
@@ -99,6 +105,8 @@ pub(crate) fn noises(m: &Measured, owns: &[Own]) -> BTreeMap<usize, window::Nois
 struct Usual {
     /// Scale of the mean own lateness over ranks, µs.
     scale: f64,
+    /// So many times the scale is unusual.
+    times: f64,
     /// Independent measurements behind such a mean, median over ranks.
     weight: f64,
 }
@@ -106,7 +114,8 @@ struct Usual {
 impl Usual {
     /// The lateness in a window of `weight` measurements that is unusual: a mean of fewer varies more.
     fn limit(self, weight: f64) -> f64 {
-        (UNUSUAL * self.scale * (self.weight / weight.max(1.0)).max(1.0).sqrt()).max(LEAST_MICROS)
+        (self.times * self.scale * (self.weight / weight.max(1.0)).max(1.0).sqrt())
+            .max(LEAST_MICROS)
     }
 }
 
@@ -135,6 +144,11 @@ fn usual_differences(m: &Measured, owns: &[Own]) -> BTreeMap<usize, Usual> {
                 f,
                 Usual {
                     scale,
+                    times: if v.len() <= FEW_RANKS {
+                        UNUSUAL_OF_FEW
+                    } else {
+                        UNUSUAL
+                    },
                     weight: robust::median(&mut w).unwrap_or(0.0),
                 },
             )

@@ -1,10 +1,11 @@
 //! Buckets of like with like: what of a run's operations may be compared with another run's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash as _, Hasher as _};
 
 use super::block::{Block, CommBlocks, Thinned};
 use crate::communicator::family::stem;
-use crate::facts::{BucketKey, GroupKey};
+use crate::facts::{BucketKey, GroupKey, Process, ProcessId};
 use crate::measured::Measured;
 use crate::units::MessageSize;
 
@@ -14,8 +15,8 @@ pub(crate) const SEND_RECV: &str = "SendRecv";
 /// Blocks of one communicator in a bucket.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CommSeries {
-    /// The communicator's whole name, if it has one.
-    pub(crate) name: Option<String>,
+    /// A number for where its members sit, the same for the communicator of another run with the same place in the layout.
+    pub(crate) place: u64,
     /// By stretch, ascending.
     pub(crate) blocks: Vec<(usize, Block)>,
 }
@@ -67,6 +68,7 @@ pub(crate) fn buckets(m: &Measured, blocks: Vec<CommBlocks>) -> Buckets {
     let mut out = Buckets::new();
     for (c, comm_blocks) in blocks.into_iter().enumerate() {
         let comm = &m.topology.comms[c];
+        let place = place(&comm.members, &m.topology.processes);
         let key = |operation: &str, size: u64, crosses_network: Option<bool>| BucketKey {
             class: comm.class(),
             operation: operation.to_owned(),
@@ -91,10 +93,7 @@ pub(crate) fn buckets(m: &Measured, blocks: Vec<CommBlocks>) -> Buckets {
             out.entry(key(operation, size, None))
                 .or_default()
                 .absorb(Bucket {
-                    comms: vec![CommSeries {
-                        name: comm.name.clone(),
-                        blocks,
-                    }],
+                    comms: vec![CommSeries { place, blocks }],
                     operations: cell.collectives,
                     complete: cell.complete,
                     records: cell.records,
@@ -104,13 +103,28 @@ pub(crate) fn buckets(m: &Measured, blocks: Vec<CommBlocks>) -> Buckets {
                     latency_bound: false,
                 });
         }
-        for ((size, crosses), bucket) in pairs(m, c) {
+        for ((size, crosses), bucket) in pairs(m, c, place) {
             out.entry(key(SEND_RECV, size, crosses))
                 .or_default()
                 .absorb(bucket);
         }
     }
     out
+}
+
+/// Where the members of a communicator sit: their ranks in the job where all are known, else their hosts and places on them.
+fn place(members: &[(u32, ProcessId, u32)], processes: &[Process]) -> u64 {
+    let of = |m: &(u32, ProcessId, u32)| &processes[m.1.0 as usize];
+    // Compared within this process only, so any fixed hash will do.
+    let mut hasher = std::hash::DefaultHasher::new();
+    let ranks: Option<Vec<u32>> = members.iter().map(|m| of(m).global_rank).collect();
+    match ranks {
+        Some(ranks) => ranks.hash(&mut hasher),
+        None => members
+            .iter()
+            .for_each(|m| (&of(m).host, of(m).local_rank).hash(&mut hasher)),
+    }
+    hasher.finish()
 }
 
 /// The operations of the records in a bucket.
@@ -133,7 +147,7 @@ pub(crate) fn group_key(key: &BucketKey, operation: &str) -> GroupKey {
 
 /// The Send/Recv traffic of a communicator by size and whether it leaves the host. The time of a pair in a stretch is that of the
 /// side that waits less, so its mean over ranks isn't known.
-fn pairs(m: &Measured, c: usize) -> BTreeMap<(u64, Option<bool>), Bucket> {
+fn pairs(m: &Measured, c: usize, place: u64) -> BTreeMap<(u64, Option<bool>), Bucket> {
     let comm = &m.topology.comms[c];
     let host_of: BTreeMap<u32, &str> = comm
         .members
@@ -174,7 +188,7 @@ fn pairs(m: &Measured, c: usize) -> BTreeMap<(u64, Option<bool>), Bucket> {
     out.into_iter()
         .map(|(key, (mut bucket, blocks))| {
             bucket.comms = vec![CommSeries {
-                name: comm.name.clone(),
+                place,
                 blocks: blocks.into_iter().collect(),
             }];
             (key, bucket)

@@ -314,7 +314,7 @@ fn sentence(b: &BucketComparison) -> Option<String> {
     ))
 }
 
-/// "`AllReduce` of 67108864 bytes, hca-only, 2 ranks on 2 nodes (DP Group)"
+/// "`AllReduce` of 64 MiB, hca-only, 2 ranks on 2 nodes (DP Group)"
 fn name(key: &BucketKey) -> String {
     let operation = match (key.operation.as_str(), key.crosses_network) {
         (SEND_RECV, Some(true)) => "Send/Recv between hosts",
@@ -325,15 +325,28 @@ fn name(key: &BucketKey) -> String {
     let family = key
         .family
         .as_ref()
+        .filter(|f| !f.is_empty())
         .map(|f| format!(" ({f})"))
         .unwrap_or_default();
     format!(
-        "{operation} of {} bytes, {}, {} ranks on {} nodes{family}",
-        key.size.as_bytes(),
+        "{operation} of {}, {}, {} ranks on {} nodes{family}",
+        size(key.size.as_bytes()),
         key.class,
         key.n_ranks,
         key.nnodes
     )
+}
+
+/// A message size in binary units.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let power = (bytes.max(1).ilog2() / 10) as usize;
+    let unit = 1_u64 << (10 * power);
+    if bytes.is_multiple_of(unit) {
+        format!("{} {}", bytes / unit, UNITS[power])
+    } else {
+        format!("{:.1} {}", bytes as f64 / unit as f64, UNITS[power])
+    }
 }
 
 /// Algorithm and protocol of a bucket by share, the largest first.

@@ -4,7 +4,7 @@
 //!
 //! The level is the median over communicators of the median over their blocks (stretches) of the block's median time. Its variance has two parts. Stretches of the run: the bootstrap over
 //! stretches, widened where neighbouring stretches resemble each other. Communicators: what they differ by beyond what their own
-//! stretches explain (`DerSimonian` and Laird, 1986); where both runs give their communicators the same names, what the *changes*
+//! stretches explain (`DerSimonian` and Laird, 1986); where both runs have communicators of the same places in the layout, what the *changes*
 //! differ by, since a communicator that is always slower says nothing about the change. Degrees of freedom are put together after
 //! Welch and Satterthwaite.
 
@@ -67,8 +67,8 @@ pub(crate) struct Estimate {
     pub(crate) stretches: usize,
     /// Blocks.
     pub(crate) blocks: usize,
-    /// Name, logarithm of the level, and its variance, of each communicator.
-    pub(crate) comms: Vec<(Option<String>, f64, f64)>,
+    /// Place, logarithm of the level, and its variance, of each communicator.
+    pub(crate) comms: Vec<(u64, f64, f64)>,
 }
 
 /// The level of a bucket; `None` when no block has a time.
@@ -110,7 +110,7 @@ pub(crate) fn estimate(bucket: &Bucket, basis: Basis, which: Which, seed: u64) -
         }
         own.sort_by(|a, b| a.value.total_cmp(&b.value));
         if let Some(level) = bootstrap::median(&own) {
-            comms.push((series.name.clone(), level, variance_of_mean(&own)));
+            comms.push((series.place, level, variance_of_mean(&own)));
         }
         groups.push(own);
     }
@@ -331,31 +331,30 @@ fn differing_communicators(baseline: &Estimate, candidate: &Estimate) -> (f64, f
     )
 }
 
-/// The change of each communicator, where both runs give them the same names, each once.
+/// The change of each communicator, where both runs have communicators of the same places, each once.
 fn paired(baseline: &Estimate, candidate: &Estimate) -> Option<Vec<(f64, f64)>> {
-    let named = |e: &Estimate| {
-        let map: BTreeMap<String, (f64, f64)> = e
-            .comms
-            .iter()
-            .filter_map(|c| Some((c.0.clone()?, (c.1, c.2))))
-            .collect();
+    let by_place = |e: &Estimate| {
+        let map: BTreeMap<u64, (f64, f64)> = e.comms.iter().map(|c| (c.0, (c.1, c.2))).collect();
         (map.len() == e.comms.len()).then_some(map)
     };
-    let (a, b) = (named(baseline)?, named(candidate)?);
-    (a.len() == b.len() && a.keys().eq(b.keys())).then(|| {
-        a.values()
-            .zip(b.values())
-            .map(|(x, y)| (y.0 - x.0, x.1 + y.1))
-            .collect()
-    })
+    let (a, b) = (by_place(baseline)?, by_place(candidate)?);
+    let changes = a
+        .values()
+        .zip(b.values())
+        .map(|(x, y)| (y.0 - x.0, x.1 + y.1));
+    a.keys().eq(b.keys()).then(|| changes.collect())
 }
+
+/// Of the logarithm of a time: a millionth, squared.
+const LEAST_VARIANCE: f64 = 1e-12;
 
 /// What effects of given variance differ by beyond it, as a variance of their mean, and its degrees of freedom.
 fn between(effects: &[(f64, f64)]) -> (f64, f64) {
+    // Times that never vary have no variance to weigh by, and still differ from one communicator to the next.
     let known: Vec<(f64, f64)> = effects
         .iter()
-        .copied()
-        .filter(|e| e.1.is_finite() && e.1 > 0.0)
+        .filter(|e| e.1.is_finite())
+        .map(|e| (e.0, e.1.max(LEAST_VARIANCE)))
         .collect();
     let n = known.len() as f64;
     if n < 2.0 {

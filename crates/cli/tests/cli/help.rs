@@ -23,6 +23,7 @@ Usage: nccl-report [OPTIONS] <LOGS>...
 Commands:
   ingest       Write only the Parquet tables
   analyze      Print only the JSON
+  compare      Compare two jobs, and fail on a regression
   completions  Print the completions of a shell
   man          Print the man page
 

@@ -35,10 +35,11 @@ fn pages_of_their_own_go_into_a_folder() {
         place.files("man1"),
         [
             "nccl-report-analyze.1",
+            "nccl-report-compare.1",
             "nccl-report-completions.1",
             "nccl-report-ingest.1",
             "nccl-report-man.1",
-            "nccl-report.1"
+            "nccl-report.1",
         ]
     );
     let page = fs::read_to_string(place.path("man1/nccl-report-ingest.1")).expect("a page");

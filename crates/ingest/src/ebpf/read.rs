@@ -88,6 +88,9 @@ fn node(db: &Connection) -> Result<Option<String>> {
     Ok(None)
 }
 
+/// Operation, communicator and element count: what makes calls alike.
+type Kind = (Option<String>, Option<i64>, Option<i64>);
+
 fn calls(db: &Connection) -> Result<Vec<NcclCall>> {
     // Columns beyond these differ between writers; what is missing doesn't tell calls apart.
     let optional = |c: &str| -> Result<String> {
@@ -103,7 +106,7 @@ fn calls(db: &Connection) -> Result<Vec<NcclCall>> {
         optional("comm_id_hash")?,
         optional("count")?
     );
-    let mut kinds: HashMap<(Option<String>, Option<i64>, Option<i64>), u32> = HashMap::new();
+    let mut kinds: HashMap<Kind, u32> = HashMap::new();
     let mut statement = db.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let mut out = Vec::new();
