@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::Options;
 use crate::dataset::{Copy, Entry, Folder, Manifest, Stems, find_copies};
-use crate::inputs::why_skipped;
+use crate::inputs::{USED, why_skipped};
 use crate::source::{Candidate, Found, fingerprint};
 use crate::{Error, Progress, SkippedFile};
 
@@ -115,8 +115,8 @@ impl Plan {
                 path: copy.name.clone(),
                 reason: match without_records.get(copy.of.as_str()) {
                     Some(reason) => reason.clone(),
-                    None if copy.whole => format!("a copy of {}, which is used", copy.of),
-                    None => format!("an earlier, incomplete copy of {}, which is used", copy.of),
+                    None if copy.whole => format!("a copy of {}{USED}", copy.of),
+                    None => format!("an earlier, incomplete copy of {}{USED}", copy.of),
                 },
             })
             .collect();
