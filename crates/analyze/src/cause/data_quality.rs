@@ -134,7 +134,7 @@ fn missing_ranks(m: &Measured) -> Option<Finding> {
         format!(
             "{missing} of {} of {} left no records ({} {}{}). Whether they were late can't be told, and links of their communicators get no verdict.",
             words::counted(u64::from(widest.n_ranks), "rank", "ranks"),
-            widest.name.as_deref().unwrap_or(&widest.id),
+            words::name(widest.name.as_deref().unwrap_or(&widest.id)),
             if missing == 1 { "rank" } else { "ranks" },
             names.join(", "),
             if missing > names.len() { ", …" } else { "" }
@@ -172,7 +172,7 @@ fn clock_skew(m: &Measured) -> Option<Finding> {
             FindingKind::ClockSkew,
             Severity::Info,
             "",
-            format!("Clocks differ: {ahead} is about {} ahead of {behind}. Findings don't rest on clocks; where things of several hosts are shown over time, the difference is taken out, to about a dump interval.", words::duration(most - least)),
+            format!("Clocks differ: {} is about {} ahead of {}. Findings don't rest on clocks; where things of several hosts are shown over time, the difference is taken out, to about a dump interval.", words::name(ahead), words::duration(most - least), words::name(behind)),
             "Let chrony or PTP discipline the clocks of all hosts.",
             vec![("offset_us_by_host", json!(offsets.iter().map(|(h, o)| (h.clone(), o.round())).collect::<std::collections::BTreeMap<_, _>>()))],
         );

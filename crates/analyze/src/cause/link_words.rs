@@ -44,9 +44,8 @@ impl Told<'_> {
     /// "The network card of rank 11 (…) is slow".
     fn what(&self) -> String {
         let l = self.link;
-        let who = self.who();
-        let names = words::list(&who);
-        let n = who.len();
+        let names = self.names();
+        let n = self.who().len();
         let one_of = |thing: &str, of: &str| {
             format!("The {thing} of one of {n} {of} is slow, the data can't say which ({names})")
         };
@@ -65,23 +64,36 @@ impl Told<'_> {
     fn who(&self) -> Vec<String> {
         let l = self.link;
         match l.hosts.as_slice() {
-            [] if self.candidates => {
-                let of = l.processes.iter();
-                of.map(|&p| {
-                    let process = &self.m.topology.processes[p];
-                    match process.global_rank {
-                        Some(g) => format!("rank {g} on {}", process.host),
-                        None => format!("local rank {} on {}", process.local_rank, process.host),
-                    }
+            [] if self.candidates => l
+                .processes
+                .iter()
+                .map(|&p| {
+                    let host = words::name(&self.m.topology.processes[p].host);
+                    format!("{} on {host}", words::of_host(self.m, p))
                 })
-                .collect()
-            }
+                .collect(),
             [] => l
                 .processes
                 .iter()
                 .map(|&p| words::rank(self.m, p))
                 .collect(),
-            hosts => hosts.to_vec(),
+            hosts => hosts.iter().map(|h| words::name(h)).collect(),
+        }
+    }
+
+    /// All suspects in one phrase; of one host the host is said once.
+    fn names(&self) -> String {
+        let l = self.link;
+        let host = |p: &usize| self.m.topology.processes[*p].host.as_str();
+        match l.processes.as_slice() {
+            [first, rest @ ..]
+                if self.candidates && rest.iter().all(|p| host(p) == host(first)) =>
+            {
+                let ranks = l.processes.iter();
+                let ranks: Vec<String> = ranks.map(|&p| words::of_host(self.m, p)).collect();
+                format!("{} on {}", words::list(&ranks), words::name(host(first)))
+            }
+            _ => words::list(&self.who()),
         }
     }
 

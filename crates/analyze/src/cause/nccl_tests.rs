@@ -22,23 +22,11 @@ pub(super) fn command(
     let first = hosts.first()?;
     let healthy = healthy_host(m, units, l, &hosts);
     let test = |ranks: usize| test(pace, ranks);
-    let on_host = |host: &str| ranks_on(m, host);
     Some(match l.scope {
-        Scope::Nvlink => {
-            let n = on_host(first);
-            let there = format!("{} -g {n}", test(n));
-            match healthy {
-                Some(peer) => format!(
-                    "`{there}` on {}, and the same on {} to compare",
-                    shell(first),
-                    shell(&peer)
-                ),
-                None => format!("`{there}` on {}", shell(first)),
-            }
-        }
+        Scope::Nvlink => of_gpus(m, l, first, healthy, &|ranks| test(pace, ranks)),
         Scope::Nic => format!("`{}`", of_cards(m, l, &hosts, healthy, &test(2))),
         Scope::Host => {
-            let n = on_host(first);
+            let n = ranks_on(m, first);
             let run = |h: &str, peer: &str| {
                 format!(
                     "mpirun -np {} -H {h}:{n},{peer}:{n} {} -g 1",
@@ -55,6 +43,38 @@ pub(super) fn command(
         }
         Scope::Fabric => return None,
     })
+}
+
+/// The GPUs of a host among themselves: one suspect with all, several in pairs, of which the slow one is in every slow pair.
+fn of_gpus(
+    m: &Measured,
+    l: &SlowLink,
+    host: &str,
+    healthy: Option<String>,
+    test: &dyn Fn(usize) -> String,
+) -> String {
+    let there = l
+        .processes
+        .iter()
+        .map(|&p| &m.topology.processes[p])
+        .filter(|p| p.host == host);
+    let devices: Vec<String> = there.map(|p| p.local_rank.to_string()).collect();
+    let name = shell(host);
+    if let [first, others @ ..] = devices.as_slice()
+        && !others.is_empty()
+    {
+        let others: Vec<&str> = others.iter().take(NAMED).map(String::as_str).collect();
+        return format!(
+            "`for g in {}; do CUDA_VISIBLE_DEVICES={first},$g {} -g 2; done` on {name}",
+            others.join(" "),
+            test(2)
+        );
+    }
+    let n = ranks_on(m, host);
+    let compared = healthy.map_or_else(String::new, |peer| {
+        format!(", and the same on {} to compare", shell(&peer))
+    });
+    format!("`{} -g {n}` on {name}{compared}", test(n))
 }
 
 /// Two cards against each other, one GPU each: every suspect with a healthy one, or where nobody is known to be healthy the first with

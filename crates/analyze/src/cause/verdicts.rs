@@ -133,7 +133,7 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
         ),
         advice: format!(
             "On {0}, look at the GPU of local rank {1} (as a rule GPU {1}): nvidia-smi -i {1} -q -d CLOCK,PERFORMANCE,TEMPERATURE for throttling, dmesg for Xid and ECC errors; then at other work on its GPU or CPU cores, and at its share of the input. If it stays, drain {0}.",
-            subject.host,
+            words::name(&subject.host),
             subject.local_rank.unwrap_or(0),
         ),
         subjects: vec![subject],
@@ -190,7 +190,7 @@ pub(crate) fn intermittent(m: &Measured, i: &Intermittent) -> Finding {
         ),
         advice: format!(
             "On {}, look for what takes the CPU or the GPU from pid {} now and then: garbage collection, a data loader that starves, checkpoints, cron jobs, other processes, page reclaim, throttling. Compare its host-side trace with a peer's at the same moments.",
-            subject.host,
+            words::name(&subject.host),
             subject.pid.unwrap_or(0)
         ),
         subjects: vec![subject],
@@ -224,7 +224,7 @@ pub(crate) fn late_host(m: &Measured, h: &LateHost) -> Finding {
         confidence: confidence(h.standout.z, 8.0, 1),
         summary: format!(
             "Host {} is late as a whole: {} arrive {} late at collectives with other hosts{}; {} of the job's communication time is lost.",
-            h.host,
+            words::name(&h.host),
             if h.ranks.1 >= h.ranks.0 {
                 format!("all its {} ranks", h.ranks.0)
             } else {
@@ -236,7 +236,7 @@ pub(crate) fn late_host(m: &Measured, h: &LateHost) -> Finding {
         ),
         advice: format!(
             "Look at {} as a whole, not at one GPU: CPU governor and power cap, cooling, memory pressure, a daemon or another job on its cores, its share of the input. If it stays, drain it.",
-            h.host
+            words::name(&h.host)
         ),
         subjects: vec![subject],
         candidates_only: false,
@@ -346,7 +346,7 @@ pub(crate) fn retransmits(m: &Measured, r: &Retransmits) -> Finding {
         confidence: confidence(-r.chance.max(1e-300).log10(), 5.0, 1),
         summary: format!(
             "Host {} retransmits TCP segments while operations are slow: {} of its {} fall into slow operations ({} a second there, {} elsewhere); {} took {}, where {} is usual.",
-            r.host,
+            words::name(&r.host),
             words::count(r.inside.0),
             words::counted(r.inside.1, "retransmit", "retransmits"),
             words::three(r.rates.0),
@@ -357,7 +357,7 @@ pub(crate) fn retransmits(m: &Measured, r: &Retransmits) -> Finding {
         ),
         advice: format!(
             "NCCL runs over TCP on {} and loses packets: look at the interface's drops and errors (ethtool -S, ip -s link), the cable and the switch port, receive buffers and congestion; or move NCCL to RDMA (NCCL_IB_HCA).",
-            r.host
+            words::name(&r.host)
         ),
         subjects: vec![subject],
         candidates_only: false,

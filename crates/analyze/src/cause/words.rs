@@ -38,15 +38,31 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// Characters of a name in a sentence: the longest host name that DNS knows without its domain.
+const NAME: usize = 63;
+
+/// A name as sentences have it: what is longer than any real one keeps both ends.
+pub(crate) fn name(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= NAME {
+        return text.to_owned();
+    }
+    let half = NAME / 2;
+    let start = text.chars().take(half);
+    let end = text.chars().skip(length - half);
+    start.chain(['…']).chain(end).collect()
+}
+
 /// "rank 13 (gpu-002, local rank 5, pid 4711)", or without the global rank where none is known.
 pub(crate) fn rank(m: &Measured, process: usize) -> String {
     let p = &m.topology.processes[process];
+    let host = name(&p.host);
     match p.global_rank {
         Some(g) => format!(
-            "rank {g} ({}, local rank {}, pid {})",
-            p.host, p.local_rank, p.pid
+            "rank {g} ({host}, local rank {}, pid {})",
+            p.local_rank, p.pid
         ),
-        None => format!("pid {} on {} (local rank {})", p.pid, p.host, p.local_rank),
+        None => format!("pid {} on {host} (local rank {})", p.pid, p.local_rank),
     }
 }
 
@@ -166,7 +182,16 @@ pub(crate) fn short(m: &Measured, process: usize) -> String {
     let p = &m.topology.processes[process];
     match p.global_rank {
         Some(g) => format!("rank {g}"),
-        None => format!("{}:{}", p.host, p.local_rank),
+        None => format!("{}:{}", name(&p.host), p.local_rank),
+    }
+}
+
+/// A rank among those of its host: "rank 13", or where that isn't known "local rank 5".
+pub(crate) fn of_host(m: &Measured, process: usize) -> String {
+    let p = &m.topology.processes[process];
+    match p.global_rank {
+        Some(g) => format!("rank {g}"),
+        None => format!("local rank {}", p.local_rank),
     }
 }
 
@@ -181,7 +206,7 @@ pub(crate) fn capital(s: &str) -> String {
 /// A communicator's name for people: its own, else its id.
 pub(crate) fn comm(m: &Measured, c: usize) -> String {
     let comm = &m.topology.comms[c];
-    comm.name.clone().unwrap_or_else(|| comm.id.clone())
+    name(comm.name.as_ref().unwrap_or(&comm.id))
 }
 
 #[cfg(test)]
@@ -214,6 +239,14 @@ mod tests {
             (percent(0.123), percent(0.0042)),
             ("12 %".into(), "0.4 %".into())
         );
+    }
+
+    #[test]
+    fn names_keep_both_ends() {
+        assert_eq!(name("gpu-001"), "gpu-001");
+        let long = name(&format!("a{}z", "é".repeat(400)));
+        assert_eq!(long.chars().count(), NAME);
+        assert!(long.starts_with("aé") && long.contains('…') && long.ends_with("éz"));
     }
 
     #[test]

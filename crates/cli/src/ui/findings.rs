@@ -19,6 +19,12 @@ pub fn section(page: &mut Page, job: &Job) {
         .any(|f| f.kind == FindingKind::TooLittleData);
     if can_tell && !findings.iter().any(|f| f.kind.is_performance()) {
         page.line("nothing was found that slows the communication down");
+        let mut several = job.families.iter().filter(|f| f.n_ranks > 1).peekable();
+        if several.peek().is_some() && several.all(|f| f.communicators.len() < 2) {
+            page.line(
+                "no two communicators are alike: a link that is slow from the first step to the last can't be told",
+            );
+        }
     }
     for finding in findings.iter().take(SHOWN) {
         let word = finding.severity.as_str();

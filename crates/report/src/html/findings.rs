@@ -146,10 +146,15 @@ fn nothing_found(job: &Job) -> Verdict {
                 .to_owned(),
         };
     }
+    let blind = if looked_at::links_without_peers(job) {
+        " No two communicators are alike, so a link that is slow from the first step to the last couldn't be told."
+    } else {
+        ""
+    };
     Verdict {
         tone: "good",
         word: "Nothing found".to_owned(),
-        sentence: "Nothing was found that slows the job's communication down.".to_owned(),
+        sentence: format!("Nothing was found that slows the job's communication down.{blind}"),
     }
 }
 
@@ -299,6 +304,16 @@ mod tests {
             ]
         );
         assert_eq!(pieces(""), []);
+    }
+
+    #[test]
+    fn links_that_could_not_be_judged_are_not_called_healthy() {
+        let mut job = synthetic::healthy();
+        assert!(!verdict(&job).sentence.contains("couldn't be told"));
+        job.families
+            .iter_mut()
+            .for_each(|f| f.communicators.truncate(1));
+        assert!(verdict(&job).sentence.contains("couldn't be told"));
     }
 
     #[test]

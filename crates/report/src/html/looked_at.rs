@@ -56,14 +56,13 @@ pub(super) fn points(job: &Job) -> Vec<LookedAt> {
 
 fn late(job: &Job) -> String {
     let sum = |value: fn(&Communicator) -> u64| {
-        job.communicators
-            .iter()
-            .map(value)
-            .fold(0_u64, u64::saturating_add)
+        let several = job.communicators.iter().filter(|c| c.n_ranks > 1);
+        several.map(value).fold(0_u64, u64::saturating_add)
     };
     let complete = sum(|c| c.collectives_complete);
     if complete == 0 {
-        return "could not be judged: no collective has a record of every rank".to_owned();
+        return "could not be judged: no collective of several ranks has a record of each"
+            .to_owned();
     }
     format!(
         "who arrives last, in the {} that {} a record of every rank, of {} seen",
@@ -71,6 +70,12 @@ fn late(job: &Job) -> String {
         if complete == 1 { "has" } else { "have" },
         count(sum(|c| c.collectives))
     )
+}
+
+/// Whether no communicator of several ranks has a peer of its shape: a link that was slow all the time can't be told then.
+pub(super) fn links_without_peers(job: &Job) -> bool {
+    let mut several = job.families.iter().filter(|f| f.n_ranks > 1).peekable();
+    several.peek().is_some() && several.all(|f| f.communicators.len() < 2)
 }
 
 /// Which links have peers, and which have none: a slow one among these can't be seen.
