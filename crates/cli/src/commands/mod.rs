@@ -6,7 +6,10 @@ mod completions;
 mod dispatch;
 mod ingest;
 mod man;
+mod merge;
 mod phases;
 mod report;
+mod shard;
+mod slurm_script;
 
 pub use dispatch::run;

@@ -9,5 +9,6 @@ mod interrupt;
 mod man;
 mod program;
 mod report;
+mod shards;
 mod terminal;
 mod usage;
