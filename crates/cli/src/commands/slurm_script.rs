@@ -130,6 +130,7 @@ mod tests {
     /// bash itself says what it makes of the words.
     #[cfg(unix)]
     #[test]
+    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     fn hostile_names_are_words_and_the_script_is_one() {
         let hostile = "/logs/a b'; echo $(id) \"`x`\n*";
         let script = made(hostile, &["--comment=$(id) it's"]).expect("a script");
