@@ -4,9 +4,11 @@ mod analyze;
 mod compare;
 mod completions;
 mod dispatch;
+mod history;
 mod ingest;
 mod man;
 mod phases;
 mod report;
+mod rules;
 
 pub use dispatch::run;

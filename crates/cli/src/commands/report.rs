@@ -7,6 +7,7 @@ use nccl_report_render::report_json;
 
 use super::ingest;
 use super::phases::{Phases, report_folder_of, title, title_of_earlier};
+use super::rules;
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;
@@ -17,6 +18,7 @@ use crate::ui::{Console, Places, summary};
 
 pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
     let phases = Phases::begin(console);
+    let rules = rules::read(settings.rules.as_deref())?;
     let Opened {
         dataset,
         tables,
@@ -27,7 +29,7 @@ pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
         Source::Logs(logs) => from_logs(settings, &phases, &logs)?,
         Source::Dataset(earlier) => from_earlier(settings, &phases, earlier)?,
     };
-    let job = phases.analyse(dataset, title, &traces)?;
+    let job = phases.analyse(dataset, title, &traces, rules)?;
     let written = phases.write(&job, out.path())?;
     out.keep();
 
@@ -40,6 +42,7 @@ pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
         };
         console.result(&summary(&job, &places, console.width()))?;
     }
+    console.unmatched(&job.findings);
     Ok(console.verdict(&job, settings.fail_on))
 }
 
