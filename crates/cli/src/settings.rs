@@ -41,6 +41,7 @@ pub struct Report {
     pub title: Option<String>,
     pub print_json: bool,
     pub fail_on: Option<Severity>,
+    pub rules: Option<PathBuf>,
     pub compression_level: i32,
     /// Only read a share, and leave the report to `merge`.
     pub shard: Option<WhichShard>,
@@ -89,13 +90,17 @@ pub struct Analyze {
     pub out: Option<PathBuf>,
     pub title: Option<String>,
     pub fail_on: Option<Severity>,
+    pub rules: Option<PathBuf>,
 }
 
 /// Two jobs against each other.
 #[derive(Debug)]
 pub struct Compare {
-    pub baseline: PathBuf,
+    /// `None`: the latest run of the history.
+    pub baseline: Option<PathBuf>,
     pub candidate: PathBuf,
+    /// Earlier runs, or folders of them.
+    pub history: Vec<PathBuf>,
     /// `None`: named after the candidate.
     pub out: Option<PathBuf>,
     /// The smallest change that matters, as a share.
@@ -105,6 +110,7 @@ pub struct Compare {
     pub summary: Option<PathBuf>,
     pub junit: Option<PathBuf>,
     pub advisory: bool,
+    pub rules: Option<PathBuf>,
     pub allow_partial: bool,
 }
 
@@ -162,6 +168,7 @@ fn from_report(args: ReportArgs) -> (Command, Option<CommonArgs>) {
         title: args.verdict.title,
         print_json: args.format == Format::Json,
         fail_on: args.verdict.fail_on.map(severity),
+        rules: args.verdict.rules.rules,
         compression_level: args.table.compression_level,
         shard: args.shard,
     };
@@ -183,6 +190,7 @@ fn from_analyze(args: AnalyzeArgs) -> (Command, Option<CommonArgs>) {
         out: args.out,
         title: args.verdict.title,
         fail_on: args.verdict.fail_on.map(severity),
+        rules: args.verdict.rules.rules,
     };
     (Command::Analyze(analyze), Some(args.common))
 }
@@ -194,6 +202,7 @@ fn from_merge(args: MergeArgs) -> (Command, Option<CommonArgs>) {
         title: args.verdict.title,
         print_json: args.format == Format::Json,
         fail_on: args.verdict.fail_on.map(severity),
+        rules: args.verdict.rules.rules,
         // Tables are taken as they are.
         compression_level: 0,
         shard: None,
@@ -218,12 +227,14 @@ fn from_compare(args: CompareArgs) -> (Command, Option<CommonArgs>) {
     let compare = Compare {
         baseline: args.baseline,
         candidate: args.candidate,
+        history: args.history,
         out: args.out,
         threshold: args.threshold,
         print_json: args.format == Format::Json,
         summary: args.summary,
         junit: args.junit,
         advisory: args.advisory,
+        rules: args.rules.rules,
         allow_partial: args.allow_partial,
     };
     (Command::Compare(compare), Some(args.common))

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use nccl_report_analyze::facts::Job;
-use nccl_report_analyze::{Examined, Options as AnalyzeOptions, analyze, examine};
+use nccl_report_analyze::{Examined, Options as AnalyzeOptions, Rules, analyze, examine};
 use nccl_report_ingest::ebpf;
 use nccl_report_ingest::{Dataset, MergeOptions, Options as IngestOptions, Share, ingest, merge};
 use nccl_report_render::{Options as RenderOptions, Written, write};
@@ -93,6 +93,7 @@ impl Phases {
         dataset: Dataset,
         title: String,
         traces: &[PathBuf],
+        rules: Option<Rules>,
     ) -> Result<Job, Failure> {
         let start = Instant::now();
         // Traces are looked for where the logs were; one that can't be read is named, and costs nothing else.
@@ -101,6 +102,7 @@ impl Phases {
         let options = AnalyzeOptions {
             traces,
             title,
+            rules,
             ..AnalyzeOptions::default()
         };
         let mut job = (self.interrupt).or_abandon(move || analyze(&dataset, &options))??;
@@ -111,11 +113,17 @@ impl Phases {
     }
 
     /// Tables → facts, and what a comparison needs beside them.
-    pub fn examine(&self, dataset: Dataset, title: String) -> Result<Examined, Failure> {
+    pub fn examine(
+        &self,
+        dataset: Dataset,
+        title: String,
+        rules: Option<Rules>,
+    ) -> Result<Examined, Failure> {
         let start = Instant::now();
         let line = Line::busy(self.console.loudness(), "analysing");
         let options = AnalyzeOptions {
             title,
+            rules,
             ..AnalyzeOptions::default()
         };
         let examined = (self.interrupt).or_abandon(move || examine(&dataset, &options))??;

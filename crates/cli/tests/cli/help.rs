@@ -40,6 +40,7 @@ Options:
       --title <TEXT>           Name of the job, for the head of the report [default: name of LOGS]
       --fail-on <SEVERITY>     Exit with status 1 when a finding is at least this severe [default:
                                never] [possible values: warning, critical]
+      --rules <FILE>           Limits of your own, in TOML: a broken one is a finding
       --compression-level <N>  zstd level of the Parquet files, 1 (fast) to 22 (small) [default: 3]
   -q, --quiet                  Print nothing but errors (and JSON that was asked for)
   -v, --verbose...             Say more on stderr: timings (-v), every file (-vv)
@@ -98,6 +99,7 @@ Options:
       --title <TEXT>        Name of the job, for the head of the report [default: name of LOGS]
       --fail-on <SEVERITY>  Exit with status 1 when a finding is at least this severe [default:
                             never] [possible values: warning, critical]
+      --rules <FILE>        Limits of your own, in TOML: a broken one is a finding
   -q, --quiet               Print nothing but errors (and JSON that was asked for)
   -v, --verbose...          Say more on stderr: timings (-v), every file (-vv)
       --threads <N>         Threads to use [default: one per core]
