@@ -159,6 +159,8 @@ fn split(
     by_design: &[(bool, bool)],
     claims: Vec<Claim>,
 ) -> TimeBudget {
+    let waits = |p: &Pools| p.0[Pool::Wait as usize] + p.0[Pool::PairWait as usize];
+    let waiting: f64 = pools.iter().map(waits).sum();
     let mut named: Vec<(String, f64)> = Vec::new();
     for claim in claims {
         let mut left = claim.micros;
@@ -200,6 +202,7 @@ fn split(
     parts.retain(|p| p.time.as_micros() > 1e-9 * total);
     TimeBudget {
         total: ExecTime::from_micros(total),
+        waiting: ExecTime::from_micros(waiting),
         parts,
     }
 }
@@ -271,6 +274,7 @@ mod tests {
             (TimeCause::Unexplained, 15.0),
         ];
         assert_eq!(micros(&budget), expected);
+        assert_eq!(budget.waiting.as_micros(), 110.0);
         assert_eq!(budget.of(TimeCause::Finding).as_micros(), 92.0);
     }
 

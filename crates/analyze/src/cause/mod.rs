@@ -5,6 +5,7 @@
 
 mod budget;
 mod data_quality;
+mod delay;
 mod intermittent;
 mod late_host;
 mod late_rank;
@@ -14,6 +15,7 @@ mod lost;
 mod nccl_tests;
 mod pace;
 mod pictures;
+mod pipeline;
 pub(crate) mod retransmit;
 mod slow_link;
 mod stage;
@@ -29,8 +31,10 @@ use retransmit::Ran;
 
 use crate::facts::{CollectiveTimeline, Finding, HeatMap, Scope, TimeBudget};
 use crate::measured::Measured;
-use lateness::{Delay, Quantity};
+use delay::Delay;
+use lateness::Quantity;
 use pictures::Scene;
+use pipeline::Replicas;
 use transfer::Unit;
 
 /// What was found.
@@ -69,7 +73,8 @@ pub(crate) fn find(
         })
         .collect();
     let delay = Delay::of(m, &slow);
-    let mut late = late_rank::late_ranks(m, &owns, &spanning, &delay);
+    let replicas = Replicas::of(m);
+    let mut late = late_rank::late_ranks(m, &places, &owns, &spanning, &replicas, &delay);
     let mut hosts = late_host::gather_ranks(m, &mut late);
     // Late all the time, on a late host, or delayed by a slow link: what they do now and then is explained.
     let mut late_processes: BTreeSet<usize> = late.iter().map(|l| l.process).collect();
@@ -84,7 +89,8 @@ pub(crate) fn find(
             .flat_map(|l| &l.units)
             .flat_map(|&u| units[u].processes.iter().copied()),
     );
-    let intermittent = intermittent::intermittents(m, &places, &spanning, &late_processes, &delay);
+    let intermittent =
+        intermittent::intermittents(m, &places, &spanning, &replicas, &late_processes, &delay);
     let mut explained = late_host::hosts_of(m, &late);
     explained.extend(
         intermittent
@@ -102,7 +108,7 @@ pub(crate) fn find(
         }
     }
     explained.extend(hosts.iter().map(|h| h.host.clone()));
-    let raw = lateness::separate(m, &places, Quantity::RawLateness);
+    let raw = lateness::separate(m, &places, Quantity::RawLateness, &BTreeSet::new());
     hosts.extend(late_host::late_hosts(
         m, &raw, &spanning, &explained, &late, &delay,
     ));

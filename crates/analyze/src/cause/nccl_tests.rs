@@ -21,9 +21,9 @@ pub(super) fn command(
     let hosts = suspects(m, l);
     let first = hosts.first()?;
     let healthy = healthy_host(m, units, l, &hosts);
-    let test = |ranks: usize| test(pace, ranks);
+    let test = |ranks: usize| test_of(pace, ranks);
     Some(match l.scope {
-        Scope::Nvlink => of_gpus(m, l, first, healthy, &|ranks| test(pace, ranks)),
+        Scope::Nvlink => of_gpus(m, l, first, healthy, &test),
         Scope::Nic => format!("`{}`", of_cards(m, l, &hosts, healthy, &test(2))),
         Scope::Host => {
             let n = ranks_on(m, first);
@@ -157,7 +157,7 @@ fn ranks_on(m: &Measured, host: &str) -> usize {
 
 /// The test of nccl-tests for an operation, at its size. nccl-tests takes the total of `AllGather` and `ReduceScatter`, records hold the
 /// part of a rank.
-fn test(pace: Option<&Pace>, ranks: usize) -> String {
+fn test_of(pace: Option<&Pace>, ranks: usize) -> String {
     let (operation, size) =
         pace.map_or(("AllReduce", 128 << 20), |p| (p.operation.as_str(), p.size));
     let (program, size) = match operation {
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_nccl_tests() {
-        let test = |operation, size, ranks| test(Some(&pace(operation, size)), ranks);
+        let test = |operation, size, ranks| test_of(Some(&pace(operation, size)), ranks);
         assert_eq!(
             test("AllReduce", 128 << 20, 2),
             "all_reduce_perf -b 128M -e 128M"

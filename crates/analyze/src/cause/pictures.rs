@@ -51,7 +51,7 @@ impl Scene {
         Self {
             places: places.collect(),
             micros,
-            window: (!when.whole).then(|| when.start..when.end),
+            window: (!when.whole).then_some(when.start..when.end),
         }
     }
 

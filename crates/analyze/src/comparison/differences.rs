@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::facts::{
-    Difference, DifferenceKind, FindingKind, Job, RunFacts, Severity, TimeCause, TimingSource,
+    Difference, DifferenceKind, FindingKind, Job, RunFacts, Severity, TimingSource,
 };
 
 /// Loss of records that differs by this much of all records makes the rest of the runs incomparable: what is lost isn't lost at
@@ -37,25 +37,11 @@ pub(crate) fn run_facts(job: &Job) -> RunFacts {
         complete: job.overview.complete,
         loss: loss(job),
         time: job.overview.time,
-        waiting: waiting(job),
+        waiting: job.budget.as_ref().and_then(|b| {
+            let total = b.total.as_micros();
+            (total > 0.0).then(|| b.waiting.as_micros() / total)
+        }),
     }
-}
-
-/// Share of the communication time that ranks wait for each other, for whatever reason.
-fn waiting(job: &Job) -> Option<f64> {
-    let budget = job.budget.as_ref()?;
-    let total = budget.total.as_micros();
-    let of_link = |id: &String| {
-        let finding = job.findings.iter().find(|f| f.id == *id);
-        finding.is_some_and(|f| f.kind == FindingKind::SlowLink)
-    };
-    let waited = budget.parts.iter().filter(|p| match p.cause {
-        TimeCause::Transfer | TimeCause::Unexplained => false,
-        TimeCause::PipelineOrder | TimeCause::OrdinarySpread => true,
-        TimeCause::Finding => !p.finding.as_ref().is_some_and(of_link),
-    });
-    let micros: f64 = waited.map(|p| p.time.as_micros()).sum();
-    (total > 0.0).then(|| micros / total)
 }
 
 /// Share of the records lost: dropped by the plugin's own account, or missing where other ranks have theirs; the larger.
@@ -112,6 +98,11 @@ pub(crate) fn differences(baseline: &Job, candidate: &Job) -> Vec<Difference> {
     };
     let (b, c) = (&baseline.overview, &candidate.overview);
 
+    if same_run(baseline, candidate) {
+        let text =
+            "Baseline and candidate are the same run: of the same processes, at the same time.";
+        say(DifferenceKind::SameRun, true, text.to_owned());
+    }
     for (which, job) in [("baseline", baseline), ("candidate", candidate)] {
         partial(which, job, &mut say);
     }
@@ -181,6 +172,18 @@ pub(crate) fn differences(baseline: &Job, candidate: &Job) -> Vec<Difference> {
     }
     out.sort_by_key(|d| !d.blocks);
     out
+}
+
+/// Whether two are one run, read twice: copied, or a slip in a script. Processes of two runs have different ids or times.
+pub(crate) fn same_run(a: &Job, b: &Job) -> bool {
+    let processes = |job: &Job| {
+        let named = job.processes.iter().map(|p| (p.host.clone(), p.pid));
+        named.collect::<BTreeSet<_>>()
+    };
+    a.overview.span.is_some()
+        && a.overview.span == b.overview.span
+        && a.inputs.records == b.inputs.records
+        && processes(a) == processes(b)
 }
 
 fn partial(which: &str, job: &Job, say: &mut impl FnMut(DifferenceKind, bool, String)) {

@@ -122,6 +122,8 @@ pub struct Run {
 pub struct TimeBudget {
     /// All kernel time, summed over ranks.
     pub total: ExecTime,
+    /// Of it, waiting of ranks for each other, for whatever reason; the parts say for which.
+    pub waiting: ExecTime,
     /// In the order of [`TimeCause`], findings by what they cost; parts of no time are left out.
     pub parts: Vec<BudgetPart>,
 }

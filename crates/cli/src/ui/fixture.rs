@@ -68,6 +68,7 @@ pub fn job() -> Job {
         shares: Vec::new(),
         budget: Some(TimeBudget {
             total: ExecTime::from_micros(1e9),
+            waiting: ExecTime::from_micros(3.88e8),
             parts: vec![
                 part(TimeCause::Transfer, 6.12e8),
                 part(TimeCause::OrdinarySpread, 3.88e8),

@@ -77,6 +77,7 @@ fn budget() -> TimeBudget {
     };
     TimeBudget {
         total: ExecTime::from_micros(4.0e9),
+        waiting: ExecTime::from_micros(9.0e8),
         parts: vec![
             part(TimeCause::Transfer, None, 2.6e9),
             part(TimeCause::Finding, Some("late_rank:gpu-002/4705/5"), 6.4e8),

@@ -147,6 +147,8 @@ impl<'a> ShareOut<'a> {
 #[derive(Serialize)]
 pub(super) struct BudgetOut<'a> {
     total_us: f64,
+    /// Waiting of ranks for each other, for whatever reason.
+    waiting_us: f64,
     parts: Vec<BudgetPartOut<'a>>,
 }
 
@@ -167,6 +169,7 @@ impl<'a> BudgetOut<'a> {
         };
         Self {
             total_us: of.total.as_micros(),
+            waiting_us: of.waiting.as_micros(),
             parts: of.parts.iter().map(part).collect(),
         }
     }

@@ -139,6 +139,7 @@ pub(crate) fn job(hosts: u32, per_host: u32, name: impl Fn(u32) -> String) -> Jo
         shares,
         budget: Some(TimeBudget {
             total: micros(3.6e9),
+            waiting: micros(1.1e9),
             parts: [
                 (TimeCause::Transfer, 2.1e9),
                 (TimeCause::Finding, 0.9e9),

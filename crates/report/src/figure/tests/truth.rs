@@ -141,6 +141,7 @@ fn the_budget_adds_up() {
     let t = ExecTime::from_micros;
     job.budget = Some(TimeBudget {
         total: t(100.0),
+        waiting: t(45.0),
         parts: [
             (TimeCause::Transfer, 50.0),
             (TimeCause::PipelineOrder, 30.0),
