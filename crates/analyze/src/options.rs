@@ -3,12 +3,15 @@
 use nccl_report_ingest::ebpf::HostTrace;
 
 /// Choices of an analysis.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Traces of the hosts' networks, if there are any.
     pub traces: Vec<HostTrace>,
     /// A name for the job, for the head of the report.
     pub title: String,
+    /// Limits of the user's own.
+    #[cfg(feature = "engine")]
+    pub rules: Option<crate::Rules>,
     /// Records held in memory at a time while collectives are matched, 48 bytes each.
     pub max_rows: u64,
 }
@@ -19,6 +22,8 @@ impl Default for Options {
         Self {
             traces: Vec::new(),
             title: String::new(),
+            #[cfg(feature = "engine")]
+            rules: None,
             max_rows: 4 << 20,
         }
     }

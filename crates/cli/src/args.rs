@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::exit::Status;
 use crate::help;
+use crate::settings::WhichShard;
 
 /// The command line. Without a subcommand it is the main job.
 #[derive(Debug, Parser)]
@@ -41,6 +42,12 @@ pub enum Command {
     /// Compare two jobs, and fail on a regression
     #[command(long_about = help::COMPARE_LONG, after_help = help::COMPARE_AFTER)]
     Compare(CompareArgs),
+    /// Make the report of a job that was read in shards
+    #[command(long_about = help::MERGE_LONG, after_help = help::MERGE_AFTER)]
+    Merge(MergeArgs),
+    /// Print a batch file that reads a job in shards, for sbatch
+    #[command(name = "slurm-script", long_about = help::SLURM_LONG, after_help = help::SLURM_AFTER)]
+    SlurmScript(SlurmScriptArgs),
     /// Print the completions of a shell
     #[command(after_help = help::COMPLETIONS_AFTER)]
     Completions {
@@ -71,6 +78,20 @@ pub struct ReportArgs {
     /// What to print on stdout: a summary, or the content of report.json
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub format: Format,
+
+    /// Read only this share of the files, and make no report
+    ///
+    /// The share goes to DIR/shards; `nccl-report merge DIR` makes the report once all are there. Shards count from 0: `0/16` to
+    /// `15/16`. Without a value the numbers are SLURM's, of a job array or else of srun.
+    #[arg(
+        long,
+        value_name = "INDEX/COUNT",
+        num_args = 0..=1,
+        default_missing_value = "slurm",
+        value_parser = which_shard,
+        conflicts_with_all = ["format", "fail_on"]
+    )]
+    pub shard: Option<WhichShard>,
 
     #[command(flatten)]
     pub verdict: VerdictArgs,
@@ -111,14 +132,23 @@ pub struct AnalyzeArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 pub struct CompareArgs {
-    /// What to compare with: the dumps of a job, or the --out folder of its report
-    #[arg(value_name = "BASELINE", value_hint = ValueHint::AnyPath)]
-    pub baseline: PathBuf,
+    /// What to compare with: the dumps of a job, or the --out folder of its report [default: the latest of --history]
+    #[arg(value_name = "BASELINE", required_unless_present = "history", value_hint = ValueHint::AnyPath)]
+    pub baseline: Option<PathBuf>,
 
     /// What to judge: the dumps of a job, or the --out folder of its report
     #[arg(value_name = "CANDIDATE", value_hint = ValueHint::AnyPath)]
     pub candidate: PathBuf,
+
+    /// Earlier runs: is the candidate outside what they vary by, and since when
+    ///
+    /// Each DIR is the --out folder of an earlier report, a folder that holds such folders, or the dumps of a job. Three runs are
+    /// the least. They are put in order of time; runs that overlap in time are taken in the order given, the oldest first.
+    /// One that can't be read, or doesn't compare with the candidate, is named and left out.
+    #[arg(long, value_name = "DIR", num_args = 1.., value_hint = ValueHint::AnyPath)]
+    pub history: Vec<PathBuf>,
 
     /// Folder of the comparison [default: ./<name of CANDIDATE>-compared]
     ///
@@ -148,6 +178,9 @@ pub struct CompareArgs {
     #[arg(long)]
     pub advisory: bool,
 
+    #[command(flatten)]
+    pub rules: RulesArgs,
+
     /// Let runs pass of which a part is missing
     ///
     /// Ranks without records, files that could be read only in part: the rest is compared all the same.
@@ -156,6 +189,56 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Shards: the folder that --out named when they were read, or the folders in its shards/
+    #[arg(value_name = "PARTS", required = true, value_hint = ValueHint::DirPath)]
+    pub parts: Vec<PathBuf>,
+
+    /// Folder of the report [default: PARTS, where that is the one folder that holds shards/]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    /// What to print on stdout: a summary, or the content of report.json
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub format: Format,
+
+    #[command(flatten)]
+    pub verdict: VerdictArgs,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SlurmScriptArgs {
+    /// Dumps: files, or folders, on a file system that all machines see
+    #[arg(value_name = "LOGS", required = true, value_hint = ValueHint::AnyPath)]
+    pub logs: Vec<PathBuf>,
+
+    /// How many shards, each a task of the job array
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=MOST_SHARDS))]
+    pub shards: u32,
+
+    /// Folder of the report, which all machines see [default: ./<name of LOGS>-report]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    /// One more option for sbatch, such as --sbatch=--partition=cpu; may be repeated
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub sbatch: Vec<String>,
+}
+
+/// A job array may have a million tasks where SLURM's MaxArraySize allows as many as it can.
+const MOST_SHARDS: i64 = 1_000_000;
+
+/// `INDEX/COUNT`, or that SLURM says it.
+fn which_shard(text: &str) -> Result<WhichShard, String> {
+    match text {
+        "slurm" => Ok(WhichShard::Slurm),
+        numbers => numbers.parse().map(WhichShard::Numbered),
+    }
 }
 
 /// A percentage above zero, "3" or "3%", as a share.
@@ -187,6 +270,20 @@ pub struct VerdictArgs {
     /// Exit with status 1 when a finding is at least this severe [default: never]
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<Gate>,
+
+    #[command(flatten)]
+    pub rules: RulesArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// Limits of your own, in TOML: a broken one is a finding
+    ///
+    /// Each rule has a severity. A floor for the bandwidth of some operations, the slow end of a rank's times against the baseline or its peers, the share
+    /// of time spent waiting, findings that must not be. A comparison fails with status 1 when a rule of severity
+    /// warning or critical is broken; a report, when --fail-on says so.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub rules: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ use nccl_report_render::report_json;
 use tempfile::TempDir;
 
 use super::phases::{Phases, Reading, title, title_of_earlier};
+use super::rules;
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;
@@ -20,11 +21,17 @@ const COMPRESSION_LEVEL: i32 = 1;
 
 pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
     let phases = Phases::begin(console);
+    let rules = rules::read(settings.rules.as_deref())?;
     let job = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => {
             let out = claim(settings, &logs)?;
             let (dataset, _tables) = read_aside(&phases, &logs, out.as_ref())?;
-            let job = phases.analyse(dataset, title(settings.title.as_deref(), &logs), &logs)?;
+            let job = phases.analyse(
+                dataset,
+                title(settings.title.as_deref(), &logs),
+                &logs,
+                rules,
+            )?;
             deliver(&job, out, console)?;
             job
         }
@@ -32,11 +39,12 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
             let dataset = phases.reopen(&earlier)?;
             let out = claim(settings, &[])?;
             let title = title_of_earlier(settings.title.as_deref(), &earlier);
-            let job = phases.analyse(dataset, title, &[])?;
+            let job = phases.analyse(dataset, title, &[], rules)?;
             deliver(&job, out, console)?;
             job
         }
     };
+    console.unmatched(&job.findings);
     Ok(console.verdict(&job, settings.fail_on))
 }
 
@@ -68,6 +76,7 @@ fn read_aside(
         dataset: tables.path().join(DATASET),
         exclude,
         compression_level: COMPRESSION_LEVEL,
+        share: None,
     })?;
     Ok((phases.with_records(dataset, logs)?, tables))
 }

@@ -26,6 +26,7 @@ mod section;
 mod slices;
 mod table;
 mod text;
+mod trend;
 mod wording;
 
 #[cfg(test)]
