@@ -170,7 +170,7 @@ fn judge(m: &Measured, candidates: &[Candidate], i: usize, tries: f64) -> Option
         let mut own: Vec<f64> = c.lengths.iter().copied().filter(|&l| l > limit).collect();
         let members = m.topology.comms[c.comm].members.len();
         let lost = own.iter().sum::<f64>() * (members - 1) as f64;
-        let time: f64 = m.facts[c.comm].cells.values().map(|x| x.micros).sum();
+        let time: f64 = m.traces[c.comm].bins.iter().map(|b| b.micros).sum();
         if events < LEAST_EVENTS || chance > CHANCE || lost < LOCAL_SHARE * time {
             continue;
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::delay::Delay;
-use super::lateness::{self, Own, Quantity, Series};
+use super::lateness::{self, OWN, Own, Quantity, Series};
 use super::pipeline::{Index, Replicas};
 use crate::collective::trace::Bin;
 use crate::measured::Measured;
@@ -27,9 +27,6 @@ const UNUSUAL: f64 = 4.0;
 
 /// In a communicator of up to so many ranks one rank is half of what the others are compared with.
 const SMALL: usize = 3;
-
-/// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
-const OWN: f64 = 0.5;
 
 /// Up to this part of a culprit's lateness may rub off on its peers where records lack.
 const SHADOW: f64 = 0.25;
@@ -277,8 +274,8 @@ impl Judge<'_> {
         } else {
             0.0
         };
-        // What a slow link or a late neighbour in the pipeline added to its way here isn't its own; a part of it is shared by
-        // fellows, and has been taken off already.
+        // What a late neighbour in the pipeline added to its way here isn't its own; a part of it is shared by fellows, and has been
+        // taken off already. What slow links added isn't either, however well the fellows show it.
         let shared: f64 = trace.member(o.member)[window.clone()]
             .iter()
             .zip(
@@ -288,7 +285,9 @@ impl Judge<'_> {
             )
             .map(|(b, (all, own))| (all.unwrap_or(0.0) - own.unwrap_or(0.0)) * b.operations)
             .sum();
-        let passed_on = self.delay.beyond_fellows(m, o, &window) - shared >= PASSED_ON * late;
+        let passed_on = (self.delay.beyond_fellows(m, o, &window) - shared)
+            .max(self.delay.by_links(m, o, &window))
+            >= PASSED_ON * late;
         let enough = operations >= LEAST_OPERATIONS
             && persists(trace.member(o.member), &window, standout.mean);
         (local_share >= LOCAL_SHARE && enough && !passed_on).then(|| LateRank {
@@ -433,4 +432,46 @@ fn add_carried(
         }
     }
     late.time_lost = late.time_lost.max(lost);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six ranks in pairs. Without ranks 0 and 1 the means are 1, −1, 2, −2: their median is 0, the distances 1, 1, 2, 2, so the
+    /// scale is 1.4826 × 1.5 = 2.2239, and four times that 8.8956.
+    #[test]
+    fn a_late_rank_and_its_mirror_dont_make_lateness_usual() {
+        let usual = Usual {
+            means: [60.0, -60.0, 1.0, -1.0, 2.0, -2.0]
+                .into_iter()
+                .enumerate()
+                .map(|(p, mean)| (p, mean, 10.0))
+                .collect(),
+        };
+        let near = BTreeSet::from([0, 1]);
+        assert!((usual.limit(0, &near, 10.0) - 8.8956).abs() < 1e-9);
+        assert!((usual.limit(0, &near, 40.0) - 8.8956).abs() < 1e-9);
+        // A quarter of the measurements, twice the scale.
+        assert!((usual.limit(0, &near, 2.5) - 17.7912).abs() < 1e-9);
+        // Two others tell nothing.
+        let near = BTreeSet::from([0, 1, 2, 3]);
+        assert_eq!(usual.limit(0, &near, 10.0), LEAST_MICROS);
+    }
+
+    #[test]
+    fn one_pause_doesnt_persist() {
+        let bin = |lateness| Bin {
+            lateness,
+            operations: 1.0,
+            ..Bin::default()
+        };
+        let mut bins = vec![bin(0.0); 40];
+        bins[10..13].fill(bin(100.0));
+        assert!(!persists(&bins, &(8..16), 40.0));
+        bins[10..16].fill(bin(100.0));
+        assert!(persists(&bins, &(10..16), 100.0));
+        // Late in half of the window's stretches only.
+        assert!(!persists(&bins, &(10..22), 100.0));
+    }
 }

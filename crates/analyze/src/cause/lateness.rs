@@ -19,6 +19,9 @@ const MANY: usize = 16;
 /// So many of many fellows must speak at a time, the rank among them.
 const QUORUM: usize = 6;
 
+/// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
+pub(super) const OWN: f64 = 0.5;
+
 /// A value per stretch of time, where there is one.
 pub(crate) type Series = Vec<Option<f64>>;
 
@@ -167,6 +170,13 @@ pub(crate) fn separate(
 }
 
 impl Own {
+    /// What is the rank's own at a stretch: nothing where fellows share most of what it is late by. The rest is then what
+    /// couldn't be matched in time.
+    pub(crate) fn at(&self, stretch: usize) -> Option<f64> {
+        let (all, own) = self.measured[stretch].zip(self.own[stretch])?;
+        Some(if own >= OWN * all { own } else { 0.0 })
+    }
+
     /// The own part with the measurements behind each value.
     pub(crate) fn points(&self, m: &Measured) -> Vec<Option<Point>> {
         weighted(&self.own, m.traces[self.comm].member(self.member))

@@ -57,20 +57,10 @@ pub(crate) fn find(
     let units = transfer::units(m);
     let links = slow_link::slow_links(m, &units);
     let owns = late_rank::lateness(m, &places);
-    let slow: Vec<(Vec<usize>, Vec<f64>)> = links
+    let slow: Vec<&Unit> = links
         .iter()
         .flat_map(|l| &l.units)
         .map(|&u| &units[u])
-        .filter(|u| u.pair.is_none())
-        .map(|u| {
-            (
-                u.processes.clone(),
-                u.excess
-                    .iter()
-                    .map(|e| e / u.processes.len() as f64)
-                    .collect(),
-            )
-        })
         .collect();
     let delay = Delay::of(m, &slow);
     let replicas = Replicas::of(m);

@@ -119,7 +119,7 @@ pub(super) fn heat_maps(m: &Measured, owns: &[Own], units: &[Unit], told: &[Told
     let mut measured = Sums::of(m);
     for o in owns {
         for (b, bin) in m.traces[o.comm].member(o.member).iter().enumerate() {
-            if let Some(v) = o.own[b] {
+            if let Some(v) = o.at(b) {
                 late.add(o.process, b, v.max(0.0) * bin.operations, bin.operations);
             }
             if let Some(v) = o.measured[b] {
