@@ -61,6 +61,17 @@ const AXIS_NAMES: [&str; AXES] = [
 ];
 const MEASURE_NAMES: [&str; 5] = ["records", "bytes", "nanos", "bus_kilobytes", "wait_nanos"];
 
+/// The values, so small that no sum of some of them overflows: written bandwidths are believed whatever they say. Times come near only
+/// in centuries of kernel time.
+fn bounded(mut values: Vec<u64>) -> Vec<u64> {
+    let all: u128 = values.iter().map(|&v| u128::from(v)).sum();
+    if all > u128::from(u64::MAX) {
+        let most = u64::MAX / values.len() as u64;
+        values.iter_mut().for_each(|v| *v = (*v).min(most));
+    }
+    values
+}
+
 /// The cube: a table of cells.
 pub(crate) struct Cube {
     frame: LazyFrame,
@@ -84,10 +95,8 @@ impl Cube {
             |m| m.wait_nanos,
         ];
         for (name, measure) in MEASURE_NAMES.iter().zip(measures) {
-            columns.push(Column::new(
-                (*name).into(),
-                cells.iter().map(|c| measure(&c.sums)).collect::<Vec<u64>>(),
-            ));
+            let values = cells.iter().map(|c| measure(&c.sums)).collect();
+            columns.push(Column::new((*name).into(), bounded(values)));
         }
         Ok(Self {
             frame: DataFrame::new(cells.len(), columns).map_err(failed)?.lazy(),
@@ -177,6 +186,22 @@ mod tests {
                 wait_nanos: 2
             }
         );
+    }
+
+    #[test]
+    fn absurd_bandwidths_cost_no_more_than_their_own_numbers() {
+        let cell = |bus_kilobytes| CubeCell {
+            sums: Measures {
+                records: 1,
+                bus_kilobytes,
+                ..Measures::default()
+            },
+            ..CubeCell::default()
+        };
+        let cube = Cube::new(&[cell(u64::MAX), cell(u64::MAX), cell(7)]).expect("a table");
+        let rows = cube.roll_up([Axis::Host]).expect("sums");
+        assert_eq!(rows[0].1.records, 3);
+        assert!(rows[0].1.bus_kilobytes > u64::MAX / 2);
     }
 
     #[test]

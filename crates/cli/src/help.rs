@@ -79,14 +79,19 @@ How to get dumps:
       NCCL_PROFILER_PLUGIN=/path/to/libnccl-profiler-inspector.so
       NCCL_INSPECTOR_ENABLE=1
       NCCL_INSPECTOR_DUMP_DIR=/logs/$SLURM_JOB_ID
-      NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=1000000
+      NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=100000
 
-  Without an interval nothing is written. The plugin makes the last folder of
-  DUMP_DIR, not its parents. From NCCL 2.30 on it keeps the newest 1024
-  collectives of a communicator between two dumps; a shorter interval, or a
-  larger NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, loses fewer. Before 2.30 it keeps
-  one: such dumps are a sample, and the report says so. Messages under
-  NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8192 from 2.30 on) aren't recorded.
+  The interval, by version of NCCL (without one nothing is written):
+      2.30 and later    100000
+      2.29.4 to 2.29.7  500
+      2.28.3 to 2.29.3  500000, of which these sleep for a thousandth
+
+  The plugin makes the last folder of DUMP_DIR, not its parents. From NCCL 2.30
+  on it keeps the newest 1024 collectives of a communicator between two dumps; a
+  shorter interval, or a larger NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, loses fewer.
+  Before 2.30 it keeps one: such dumps are a sample, and the report says so.
+  Messages under NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8192 from 2.30 on) aren't
+  recorded.
 
 Environment:
   NO_COLOR            no colours, unless --color always

@@ -67,6 +67,25 @@ pub struct SkippedFile {
     pub reason: String,
 }
 
+/// How the reason of a copy ends.
+pub(crate) const USED: &str = ", which is used";
+
+impl SkippedFile {
+    /// Whether its records were read from another file that it is a copy of.
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
+        self.reason.ends_with(USED)
+    }
+
+    /// Whether it may hold records that nobody could look at: no permission, an error of the disk.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        ["can't be opened", "can't be read", "permission denied"]
+            .iter()
+            .any(|why| self.reason.starts_with(why))
+    }
+}
+
 impl Inputs {
     /// Adds a file. One without records is listed among the skipped; if it is an Inspector's all the same, its rejected lines
     /// count.

@@ -4,6 +4,7 @@
 //! `summary.csv` and `plots/*.svg` in a folder. [`report_json`] and [`summary_csv`] give the text alone.
 //! Nothing here computes a statistic, and the same job always gives the same bytes.
 
+mod budget;
 mod comparison;
 mod error;
 mod export;
@@ -16,6 +17,7 @@ mod svg;
 mod synthetic;
 mod write;
 
+pub use budget::budget_shares;
 pub use comparison::{WrittenComparison, write_comparison};
 pub use error::Error;
 pub use export::{compare_json, comparison_junit, comparison_markdown, report_json, summary_csv};

@@ -3,14 +3,14 @@
 use nccl_report_ingest::Inputs;
 use serde_json::{Map, Value, json};
 
-use super::words;
+use super::{lost, words};
 use crate::communicator::Comm;
 use crate::facts::{Finding, FindingKind, Impact, Severity, Subject, TimingSource};
 use crate::measured::Measured;
 use crate::units::ExecTime;
 
-/// Under this share of records lost, whoever reads the report needn't care.
-const LOSS: f64 = 0.01;
+/// Under this share of lines without a record, whoever reads the report needn't care.
+const REJECTED: f64 = 0.01;
 
 /// Clocks that differ by more than this confuse whoever lines up logs of two hosts, and by more than an interval the dumps.
 const SKEW_MICROS: f64 = 50_000.0;
@@ -18,7 +18,7 @@ const SKEW_MICROS: f64 = 50_000.0;
 /// With fewer collectives that have all ranks, in no communicator can lateness be told from transfer.
 const LEAST_COLLECTIVES: u64 = 20;
 
-fn finding(
+pub(super) fn finding(
     kind: FindingKind,
     severity: Severity,
     who: &str,
@@ -65,11 +65,11 @@ pub(crate) fn findings(m: &Measured, inputs: &Inputs) -> Vec<Finding> {
             Severity::Info,
             "",
             "The dumps are a sample: this NCCL (2.28 or 2.29) keeps only the latest collective of each communicator between two dumps, so rare events can be missing.".into(),
-            "Use NCCL 2.30 or later for complete records; until then a shorter NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS keeps more.",
+            "Use NCCL 2.30 or later for complete records; until then NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS=500 (500000 up to 2.29.3, which sleep for a thousandth of it) keeps most.",
             vec![("dump_interval_us", json!(m.dump_interval))],
         ));
     } else {
-        out.extend(lost_records(m));
+        out.extend(lost::lost_records(m, inputs.rejected.lines));
     }
     out.extend(clock_skew(m));
     out.extend(timing(m));
@@ -79,7 +79,10 @@ pub(crate) fn findings(m: &Measured, inputs: &Inputs) -> Vec<Finding> {
             FindingKind::BandwidthMismatch,
             Severity::Info,
             "",
-            format!("{} records state a bus bandwidth that their size and time don't give; statistics use what is written.", m.census.mismatches),
+            format!(
+                "{} a bus bandwidth that their size and time don't give; statistics use what is written.",
+                words::counted(m.census.mismatches, "record states", "records state")
+            ),
             "Compare the plugin's version and its formulas; sizes of 8-bit types and of grouped operations are known to be wrong in some.",
             vec![("records", json!(m.census.mismatches))],
         ));
@@ -129,9 +132,10 @@ fn missing_ranks(m: &Measured) -> Option<Finding> {
         Severity::Info,
         "",
         format!(
-            "{missing} of {} ranks of {} left no records (rank {}{}); whether they were late can't be told, and links of their communicators get no verdict.",
-            widest.n_ranks,
-            widest.name.as_deref().unwrap_or(&widest.id),
+            "{missing} of {} of {} left no records ({} {}{}). Whether they were late can't be told, and links of their communicators get no verdict.",
+            words::counted(u64::from(widest.n_ranks), "rank", "ranks"),
+            words::name(widest.name.as_deref().unwrap_or(&widest.id)),
+            if missing == 1 { "rank" } else { "ranks" },
             names.join(", "),
             if missing > names.len() { ", …" } else { "" }
         ),
@@ -145,57 +149,6 @@ fn missing_ranks(m: &Measured) -> Option<Finding> {
     );
     f.communicators = lacking.iter().map(|(c, _)| c.id.clone()).collect();
     Some(f)
-}
-
-fn lost_records(m: &Measured) -> Option<Finding> {
-    let records: u64 = m
-        .facts
-        .iter()
-        .flat_map(|f| f.cells.values())
-        .map(|c| c.records)
-        .sum();
-    let dropped: u64 = m.dropped.iter().flatten().sum();
-    let unmatched: u64 = m.facts.iter().map(|f| f.unmatched).sum();
-    let lost = dropped.max(unmatched);
-    let share = lost as f64 / (records + lost).max(1) as f64;
-    if share < LOSS {
-        return None;
-    }
-    // Runs of loss that follow the ring: whole multiples of records gone between two dumps.
-    let gaps: Vec<u64> = m
-        .facts
-        .iter()
-        .flat_map(crate::collective::facts::CommFacts::gap_lengths)
-        .collect();
-    let longest = gaps.iter().copied().max().unwrap_or(0);
-    Some(finding(
-        FindingKind::LostRecords,
-        Severity::Info,
-        "",
-        format!(
-            "{} of the records are missing ({lost} lost, {records} read){}; findings rest on the rest.",
-            words::percent(share),
-            if dropped > 0 {
-                ", by the plugin's own count"
-            } else {
-                ""
-            },
-        ),
-        "Raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE (and NCCL_INSPECTOR_DUMP_P2P_RING_SIZE), or shorten NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS, so that the ring isn't overwritten between two dumps.",
-        vec![
-            ("records", json!(records)),
-            (
-                "dropped_by_the_plugin",
-                json!(if m.dropped.iter().any(Option::is_some) {
-                    Some(dropped)
-                } else {
-                    None
-                }),
-            ),
-            ("missing_from_collectives_seen", json!(unmatched)),
-            ("longest_gap_in_sequence_numbers", json!(longest)),
-        ],
-    ))
 }
 
 /// How much each host's clock is ahead of the mean of all, µs.
@@ -219,7 +172,7 @@ fn clock_skew(m: &Measured) -> Option<Finding> {
             FindingKind::ClockSkew,
             Severity::Info,
             "",
-            format!("Clocks differ: {ahead} is about {} ahead of {behind}. Findings don't rest on clocks; where things of several hosts are shown over time, the difference is taken out, to about a dump interval.", words::duration(most - least)),
+            format!("Clocks differ: {} is about {} ahead of {}. Findings don't rest on clocks; where things of several hosts are shown over time, the difference is taken out, to about a dump interval.", words::name(ahead), words::duration(most - least), words::name(behind)),
             "Let chrony or PTP discipline the clocks of all hosts.",
             vec![("offset_us_by_host", json!(offsets.iter().map(|(h, o)| (h.clone(), o.round())).collect::<std::collections::BTreeMap<_, _>>()))],
         );
@@ -248,20 +201,37 @@ fn timing(m: &Measured) -> Option<Finding> {
 
 fn unreadable(inputs: &Inputs) -> Option<Finding> {
     let damaged = inputs.files_damaged.len();
+    let closed = inputs
+        .files_skipped
+        .iter()
+        .filter(|f| f.is_unreadable())
+        .count();
     let share = inputs.rejected.lines as f64 / inputs.lines.max(1) as f64;
-    (damaged > 0 || share > LOSS).then(|| {
+    let mut what = Vec::new();
+    if inputs.rejected.lines > 0 {
+        what.push(format!(
+            "{} of {} gave no record",
+            words::count(inputs.rejected.lines),
+            words::counted(inputs.lines, "line", "lines")
+        ));
+    }
+    let files = |n: usize, rest: &str| {
+        let files = words::counted(n as u64, "file", "files");
+        (n > 0).then(|| format!("{files} {rest}"))
+    };
+    what.extend(files(damaged, "could be read in part only"));
+    what.extend(files(closed, "couldn't be opened"));
+    (damaged + closed > 0 || share > REJECTED).then(|| {
         finding(
             FindingKind::UnreadableInput,
             Severity::Info,
             "",
-            format!(
-                "{} of {} lines gave no record, and {damaged} files could be read in part only.",
-                inputs.rejected.lines, inputs.lines
-            ),
-            "See the account of the input for the reasons, with file and line.",
+            format!("{}.", words::list(&what)),
+            "The account of the input lists the reasons, with file and line.",
             vec![
                 ("rejected", json!(inputs.rejected.by_reason)),
                 ("damaged_files", json!(damaged)),
+                ("files_not_opened", json!(closed)),
             ],
         )
     })
@@ -284,7 +254,10 @@ fn too_little(m: &Measured) -> Option<Finding> {
             // Hardly a record: whoever waits for a verdict must not take silence for health.
             if records < LEAST_COLLECTIVES * m.topology.processes.len().max(1) as u64 { Severity::Warning } else { Severity::Info },
             "",
-            format!("Too little data to look for causes: the best recorded communicator has {most} collectives with a record of every rank, and {LEAST_COLLECTIVES} are needed."),
+            format!(
+                "Too little data to look for causes: the best recorded communicator has {} with a record of every rank, and {LEAST_COLLECTIVES} are needed.",
+                words::counted(most, "collective", "collectives")
+            ),
             "Let the job run longer with the Inspector on, and collect the files of all ranks.",
             vec![("collectives_complete", json!(most))],
         )

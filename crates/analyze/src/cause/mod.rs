@@ -10,6 +10,10 @@ mod intermittent;
 mod late_host;
 mod late_rank;
 mod lateness;
+mod link_words;
+mod lost;
+mod nccl_tests;
+mod pace;
 mod pictures;
 mod pipeline;
 pub(crate) mod retransmit;
@@ -29,6 +33,7 @@ use crate::facts::{CollectiveTimeline, Finding, HeatMap, Scope, TimeBudget};
 use crate::measured::Measured;
 use delay::Delay;
 use lateness::Quantity;
+use pictures::Scene;
 use pipeline::Replicas;
 use transfer::Unit;
 
@@ -97,43 +102,75 @@ pub(crate) fn find(
     hosts.extend(late_host::late_hosts(
         m, &raw, &spanning, &explained, &late, &delay,
     ));
-    let budget = budget::budget(m, &units, &links);
 
-    let mut findings: Vec<(Finding, Option<(usize, usize)>)> = Vec::new();
-    findings.extend(
-        late.iter()
-            .map(|l| (verdicts::late_rank(m, l), Some((l.comm, l.member)))),
-    );
-    findings.extend(
-        intermittent
-            .iter()
-            .map(|i| (verdicts::intermittent(m, i), Some((i.comm, i.member)))),
-    );
-    findings.extend(hosts.iter().map(|h| (verdicts::late_host(m, h), None)));
-    findings.extend(
-        links
-            .iter()
-            .map(|l| (verdicts::slow_link(m, &units, l), None)),
-    );
-    findings.extend(
-        stage::imbalance(m)
-            .iter()
-            .map(|s| (verdicts::stage(m, s), None)),
-    );
-    findings.extend(
+    let mut told: Vec<Told> = Vec::new();
+    told.extend(late.iter().map(|l| {
+        let place = (l.comm, l.member);
+        Told {
+            finding: verdicts::late_rank(m, l),
+            comms: l.comms.clone(),
+            passed_on: BTreeMap::new(),
+            scene: Some(Scene::of_rank(place, l.micros_late, Some(&l.standout))),
+        }
+    }));
+    told.extend(intermittent.iter().map(|i| {
+        let place = (i.comm, i.member);
+        Told {
+            finding: verdicts::intermittent(m, i),
+            comms: BTreeSet::from([i.comm]),
+            passed_on: BTreeMap::new(),
+            scene: Some(Scene::of_rank(place, i.typical_micros, None)),
+        }
+    }));
+    told.extend(hosts.iter().map(|h| Told {
+        finding: verdicts::late_host(m, h),
+        comms: h.comms.clone(),
+        passed_on: BTreeMap::new(),
+        scene: Some(Scene::of_host(
+            m,
+            &h.host,
+            &h.comms,
+            h.micros_late,
+            &h.standout,
+        )),
+    }));
+    told.extend(links.iter().map(|l| {
+        let slow: Vec<&Unit> = l.units.iter().map(|&u| &units[u]).collect();
+        let window = l.standout.start..l.standout.end;
+        Told {
+            finding: verdicts::slow_link(m, &units, l),
+            comms: slow.iter().map(|u| u.comm).collect(),
+            passed_on: budget::passed_on(m, &owns, &slow, &window),
+            scene: None,
+        }
+    }));
+    let imbalance = stage::imbalance(m);
+    told.extend(imbalance.iter().map(|s| Told {
+        finding: verdicts::stage(m, s),
+        comms: s.comms.clone(),
+        passed_on: BTreeMap::new(),
+        scene: None,
+    }));
+    told.extend(
         retransmit::retransmits(m, traces, kernels)
             .iter()
-            .map(|r| (verdicts::retransmits(m, r), None)),
+            .map(|r| Told {
+                finding: verdicts::retransmits(m, r),
+                comms: BTreeSet::new(),
+                passed_on: BTreeMap::new(),
+                scene: None,
+            }),
     );
-    findings.sort_by(|(a, _), (b, _)| {
-        b.impact
-            .share_of_collective_time
-            .total_cmp(&a.impact.share_of_collective_time)
-            .then_with(|| a.id.cmp(&b.id))
+    told.sort_by(|a, b| {
+        let share = |t: &Told| t.finding.impact.share_of_collective_time;
+        share(b)
+            .total_cmp(&share(a))
+            .then_with(|| a.finding.id.cmp(&b.finding.id))
     });
-    let timelines = pictures::timelines(m, &findings);
-    let heat_maps = pictures::heat_maps(m, &owns, &units);
-    let mut findings: Vec<Finding> = findings.into_iter().map(|f| f.0).collect();
+    let budget = budget::budget(m, &told, &spanning);
+    let timelines = pictures::timelines(m, &told);
+    let heat_maps = pictures::heat_maps(m, &owns, &units, &told);
+    let mut findings: Vec<Finding> = told.into_iter().map(|t| t.finding).collect();
     findings.extend(data_quality::findings(m, inputs));
     Causes {
         findings,
@@ -141,4 +178,15 @@ pub(crate) fn find(
         heat_maps,
         timelines,
     }
+}
+
+/// A finding, and where it shows.
+struct Told {
+    finding: Finding,
+    /// Communicators in which time is lost to it; empty where it isn't known in which.
+    comms: BTreeSet<usize>,
+    /// Time that others wait elsewhere for those whom it delays, where `comms` don't cover that, by communicator, µs.
+    passed_on: BTreeMap<usize, f64>,
+    /// For a rank or host that is late, what shows it.
+    scene: Option<Scene>,
 }

@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use super::intermittent::Intermittent;
 use super::late_host::LateHost;
 use super::late_rank::LateRank;
+use super::link_words::Told;
+use super::pace;
 use super::retransmit::Retransmits;
 use super::slow_link::SlowLink;
 use super::stage::Imbalance;
@@ -54,7 +56,8 @@ fn severity(i: &Impact) -> Severity {
 fn confidence(z: f64, least: f64, candidates: usize) -> f64 {
     let sure = 1.0 - 0.5 * (-(z / least - 1.0)).exp().min(1.0);
     let sure = if candidates > 1 { sure * 0.9 } else { sure };
-    (sure * 100.0).round() / 100.0
+    // To whole per cent, and never a hundred.
+    ((sure * 100.0).round() / 100.0).min(0.99)
 }
 
 fn ids(m: &Measured, comms: &BTreeSet<usize>) -> Vec<String> {
@@ -70,7 +73,7 @@ fn evidence(pairs: Vec<(&str, Value)>) -> Map<String, Value> {
     pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
 }
 
-fn rounded(v: f64) -> Value {
+pub(super) fn rounded(v: f64) -> Value {
     json!((v * 1e3).round() / 1e3)
 }
 
@@ -131,19 +134,19 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
         },
         confidence: confidence(l.standout.z, 8.0, 1),
         summary: format!(
-            "{} arrives {} late at its collectives{}: the other {} ranks of {} wait for it, and {} of the job's communication time is lost.{alike}",
-            capital(&words::rank(m, l.process)),
+            "{} arrives {} late at its collectives{}: {} of {} wait{} for it, and {} of the job's communication time is lost.{alike}",
+            words::capital(&words::rank(m, l.process)),
             words::duration(l.micros_late),
             words::when(m, window),
-            others.len(),
+            the_others(others.len()),
             words::comm(m, l.comm),
+            if others.len() == 1 { "s" } else { "" },
             words::percent(impact.share_of_collective_time),
         ),
         advice: format!(
-            "Check the GPU and the process of local rank {} on {}: clocks and thermal throttling (nvidia-smi -q -d CLOCK,PERFORMANCE), ECC and Xid errors (dmesg), other work on its GPU or CPU cores, its share of the input. If it stays, drain {} and run again without it.",
+            "On {0}, look at the GPU of local rank {1} (as a rule GPU {1}): nvidia-smi -i {1} -q -d CLOCK,PERFORMANCE,TEMPERATURE for throttling, dmesg for Xid and ECC errors; then at other work on its GPU or CPU cores, and at its share of the input. If it stays, drain {0}.",
+            words::name(&subject.host),
             subject.local_rank.unwrap_or(0),
-            subject.host,
-            subject.host
         ),
         subjects: vec![subject],
         candidates_only: false,
@@ -184,17 +187,22 @@ pub(crate) fn intermittent(m: &Measured, i: &Intermittent) -> Finding {
         severity: severity(&impact),
         confidence: confidence(-i.chance.max(1e-300).log10(), 5.0, 1),
         summary: format!(
-            "{} is late now and then: {} times by {} or more (typically {}), where {} would be usual for its peers; {} of the job's communication time is lost.",
-            capital(&words::rank(m, i.process)),
-            i.events as u64,
-            words::duration(i.limit),
+            "{} pauses now and then: {} late arrivals{} (typically {}) in {}, where {} would be usual for its peers; {} of the job's communication time is lost.",
+            words::capital(&words::rank(m, i.process)),
+            words::count(i.events as u64),
+            if i.limit > 0.0 {
+                format!(" of more than {}", words::duration(i.limit))
+            } else {
+                String::new()
+            },
             words::duration(i.typical_micros),
-            words::three(i.events_of_peers),
+            words::counted(i.operations as u64, "operation", "operations"),
+            words::expected(i.events_of_peers),
             words::percent(impact.share_of_collective_time),
         ),
         advice: format!(
-            "Look on {} for what takes the CPU or the GPU from pid {} now and then: garbage collection, a data loader that starves, checkpoints, cron jobs, other processes, page reclaim, throttling. Compare its host-side trace with a peer's at the same moments.",
-            subject.host,
+            "On {}, look for what takes the CPU or the GPU from pid {} now and then: garbage collection, a data loader that starves, checkpoints, cron jobs, other processes, page reclaim, throttling. Compare its host-side trace with a peer's at the same moments.",
+            words::name(&subject.host),
             subject.pid.unwrap_or(0)
         ),
         subjects: vec![subject],
@@ -227,17 +235,20 @@ pub(crate) fn late_host(m: &Measured, h: &LateHost) -> Finding {
         severity: severity(&impact),
         confidence: confidence(h.standout.z, 8.0, 1),
         summary: format!(
-            "Host {}: {} of its {} ranks arrive {} late at collectives with other hosts{}, and no rank on it is late alone; {} of the job's communication time is lost.",
-            h.host,
-            h.ranks.1,
-            h.ranks.0,
+            "Host {} is late as a whole: {} arrive {} late at collectives with other hosts{}; {} of the job's communication time is lost.",
+            words::name(&h.host),
+            if h.ranks.1 >= h.ranks.0 {
+                format!("all its {} ranks", h.ranks.0)
+            } else {
+                format!("{} of its {} ranks", h.ranks.1, h.ranks.0)
+            },
             words::duration(h.micros_late),
             words::when(m, window),
             words::percent(impact.share_of_collective_time),
         ),
         advice: format!(
-            "Check {} as a whole: CPU governor and power cap, cooling, memory pressure, a daemon or another job on its cores, its share of the input. Drain it if it stays.",
-            h.host
+            "Look at {} as a whole, not at one GPU: CPU governor and power cap, cooling, memory pressure, a daemon or another job on its cores, its share of the input. If it stays, drain it.",
+            words::name(&h.host)
         ),
         subjects: vec![subject],
         candidates_only: false,
@@ -265,13 +276,16 @@ pub(crate) fn slow_link(m: &Measured, units: &[Unit], l: &SlowLink) -> Finding {
     };
     let candidates = l.scope != Scope::Fabric && subjects.len() > 1;
     let comms: BTreeSet<usize> = l.units.iter().map(|&u| units[u].comm).collect();
-    let names: Vec<String> = comms.iter().map(|&c| words::comm(m, c)).collect();
-    let who: Vec<String> = if l.hosts.is_empty() {
-        l.processes.iter().map(|&p| words::rank(m, p)).collect()
-    } else {
-        l.hosts.clone()
+    let pace = pace::pace(m, units, l);
+    let link = Told {
+        m,
+        units,
+        link: l,
+        candidates,
+        pace: pace.as_ref(),
+        window,
+        share: impact.share_of_collective_time,
     };
-    let (what, advice) = words_of_link(l, candidates, &who);
     let extra = match l.scope {
         Scope::Fabric => "fabric".to_owned(),
         s => s.as_str().to_owned(),
@@ -289,69 +303,15 @@ pub(crate) fn slow_link(m: &Measured, units: &[Unit], l: &SlowLink) -> Finding {
         kind: FindingKind::SlowLink,
         severity: severity(&impact),
         confidence: confidence(l.standout.z, 6.0, if candidates { 2 } else { 1 }),
-        summary: format!(
-            "{what}: transfers in {} take {} times as long as those of their kind{}{}, though no rank is late; {} of the job's communication time is lost.",
-            words::list(&names),
-            words::three(l.ratio),
-            if l.scope == Scope::Fabric {
-                " at other times"
-            } else {
-                ""
-            },
-            words::when(m, window),
-            words::percent(impact.share_of_collective_time),
-        ),
-        advice,
+        summary: link.summary(),
+        advice: link.advice(),
         subjects,
         candidates_only: candidates,
         scope: Some(l.scope),
         communicators: ids(m, &comms),
         window,
         impact,
-        evidence: evidence(vec![
-            ("transfer_time_ratio", rounded(l.ratio)),
-            ("slow_communicators_and_pairs", json!(l.units.len())),
-            ("fast_of_the_same_kind", json!(l.fast)),
-            (
-                "operations",
-                rounded(l.units.iter().map(|&u| units[u].operations).sum()),
-            ),
-            ("times_the_noise", rounded(l.standout.z)),
-        ]),
-    }
-}
-
-fn words_of_link(l: &SlowLink, candidates: bool, who: &[String]) -> (String, String) {
-    let names = words::list(who);
-    let hosts: Vec<&str> = l.hosts.iter().map(String::as_str).collect();
-    match l.scope {
-        Scope::Nvlink => (
-            if candidates { format!("The NVLink of one of {} ranks is slow ({names})", who.len()) } else { format!("The NVLink of {names} is slow") },
-            "Look at the links on that host: nvidia-smi nvlink -s and -e (inactive links, error counters), dcgmi diag -r 2, Xid 74 in dmesg. nccl-tests on that host alone (all_reduce_perf -b 64M -e 1G -f 2 -g <GPUs>) confirms it.".to_owned(),
-        ),
-        Scope::Nic => (
-            if candidates {
-                format!("The network card of one of {} ranks is slow ({names}); the data can't say which", who.len())
-            } else {
-                format!("The network card of {names} is slow")
-            },
-            "Check the card next to that GPU: link width and rate (ibstat, ethtool, lspci -vv LnkSta), error and retransmit counters, cable and switch port, the affinity that NCCL chose (NCCL_DEBUG=INFO). sendrecv_perf from nccl-tests between two of the hosts, card by card (NCCL_IB_HCA), tells the candidates apart.".to_owned(),
-        ),
-        Scope::Host => (
-            if candidates {
-                format!("The network of one of {} hosts is slow ({names}); the data can't say which", who.len())
-            } else {
-                format!("The network of host {names} is slow")
-            },
-            format!(
-                "Check every card of {}: rate, errors, cabling, the switch it hangs on, PCIe settings (ACS, relaxed ordering), GPUDirect. all_reduce_perf from nccl-tests over this host and one other, with and without it, confirms it; then drain it.",
-                hosts.join(", ")
-            ),
-        ),
-        Scope::Fabric => (
-            "The network as a whole was slow for a time".to_owned(),
-            "No host stands out, so look outside the job at that time: other jobs' traffic, a switch or link that failed over, storage traffic on the same fabric, congestion counters of the switches.".to_owned(),
-        ),
+        evidence: evidence(link.evidence()),
     }
 }
 
@@ -364,7 +324,7 @@ pub(crate) fn stage(m: &Measured, s: &Imbalance) -> Finding {
         severity: Severity::Info,
         confidence: 0.8,
         summary: format!(
-            "Pipeline stage {} as a whole takes longer than its neighbours: each Send to it waits {} until it is ready, in every replica alike; the model is split unevenly, no rank is at fault.",
+            "Pipeline stage {} as a whole takes longer than its neighbours: each Send to it waits {} until it is ready, in every replica alike. The model is split unevenly; no rank is at fault.",
             s.stage,
             words::duration(s.wait_of_a_send),
         ),
@@ -397,19 +357,19 @@ pub(crate) fn retransmits(m: &Measured, r: &Retransmits) -> Finding {
         severity: severity(&impact),
         confidence: confidence(-r.chance.max(1e-300).log10(), 5.0, 1),
         summary: format!(
-            "TCP retransmits of host {}: {} of {} fall into slow operations ({} a second there, {} elsewhere); {} operations with one took {}, usual is {}.",
-            r.host,
-            r.inside.0,
-            r.inside.1,
+            "Host {} retransmits TCP segments while operations are slow: {} of its {} fall into slow operations ({} a second there, {} elsewhere); {} took {}, where {} is usual.",
+            words::name(&r.host),
+            words::count(r.inside.0),
+            words::counted(r.inside.1, "retransmit", "retransmits"),
             words::three(r.rates.0),
             words::three(r.rates.1),
-            r.operations,
+            words::counted(r.operations, "operation with one", "operations with one"),
             words::duration(r.micros.0),
             words::duration(r.micros.1),
         ),
         advice: format!(
             "NCCL runs over TCP on {} and loses packets: look at the interface's drops and errors (ethtool -S, ip -s link), the cable and the switch port, receive buffers and congestion; or move NCCL to RDMA (NCCL_IB_HCA).",
-            r.host
+            words::name(&r.host)
         ),
         subjects: vec![subject],
         candidates_only: false,
@@ -430,9 +390,10 @@ pub(crate) fn retransmits(m: &Measured, r: &Retransmits) -> Finding {
     }
 }
 
-fn capital(s: &str) -> String {
-    let mut c = s.chars();
-    c.next().map_or_else(String::new, |f| {
-        f.to_uppercase().collect::<String>() + c.as_str()
-    })
+/// "the other rank", "the other 7 ranks".
+fn the_others(n: usize) -> String {
+    match n {
+        1 => "the other rank".to_owned(),
+        n => format!("the other {n} ranks"),
+    }
 }

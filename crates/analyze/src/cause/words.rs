@@ -38,15 +38,31 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// "rank 13 (gpu-002, GPU 5, pid 4711)", or without the global rank where none is known.
+/// Characters of a name in a sentence: the longest host name that DNS knows without its domain.
+const NAME: usize = 63;
+
+/// A name as sentences have it: what is longer than any real one keeps both ends.
+pub(crate) fn name(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= NAME {
+        return text.to_owned();
+    }
+    let half = NAME / 2;
+    let start = text.chars().take(half);
+    let end = text.chars().skip(length - half);
+    start.chain(['…']).chain(end).collect()
+}
+
+/// "rank 13 (gpu-002, local rank 5, pid 4711)", or without the global rank where none is known.
 pub(crate) fn rank(m: &Measured, process: usize) -> String {
     let p = &m.topology.processes[process];
+    let host = name(&p.host);
     match p.global_rank {
         Some(g) => format!(
-            "rank {g} ({}, local rank {}, pid {})",
-            p.host, p.local_rank, p.pid
+            "rank {g} ({host}, local rank {}, pid {})",
+            p.local_rank, p.pid
         ),
-        None => format!("pid {} on {} (local rank {})", p.pid, p.host, p.local_rank),
+        None => format!("pid {} on {host} (local rank {})", p.pid, p.local_rank),
     }
 }
 
@@ -90,18 +106,107 @@ pub(crate) fn window(m: &Measured, s: &Standout) -> Option<Window> {
     })
 }
 
-/// "from 2.0 s to 3.1 s of the run", or nothing for the whole run.
+/// ", from 0.84 s to 2.10 s of the run", or nothing for the whole run.
 pub(crate) fn when(m: &Measured, w: Option<Window>) -> String {
     let origin = m.topology.span().map_or(0, |s| s.0.as_unix_micros());
-    let at = |t: Timestamp| duration((t.as_unix_micros() - origin) as f64);
-    w.map(|w| format!(", from {} to {} of the run", at(w.start), at(w.end)))
-        .unwrap_or_default()
+    let at = |t: Timestamp| (t.as_unix_micros().saturating_sub(origin)) as f64 / 1e6;
+    w.map(|w| {
+        let (start, end) = between(at(w.start), at(w.end));
+        format!(", from {start} to {end} of the run")
+    })
+    .unwrap_or_default()
+}
+
+/// Two moments in seconds, both so exact that the time between them has three digits.
+fn between(start: f64, end: f64) -> (String, String) {
+    let decimals = (2.0 - (end - start).max(1e-3).log10().floor()).clamp(0.0, 3.0) as usize;
+    // A window begins up to an interval before the first line was written.
+    let start = start.max(0.0);
+    let text = |seconds: f64| {
+        if end < 600.0 {
+            format!("{seconds:.decimals$} s")
+        } else {
+            let whole = seconds.round() as u64;
+            format!(
+                "{}:{:02}:{:02} h",
+                whole / 3600,
+                whole / 60 % 60,
+                whole % 60
+            )
+        }
+    };
+    (text(start), text(end))
+}
+
+/// A number that is expected of equals, where it may be far below one: "3.2", "one", "one in 31 such runs".
+pub(crate) fn expected(events: f64) -> String {
+    match events {
+        e if e >= 1.5 => three(e),
+        e if e > 0.67 => "one".to_owned(),
+        e if e > 0.0 => format!("one in {} such runs", count((1.0 / e).round() as u64)),
+        _ => "none".to_owned(),
+    }
+}
+
+/// A number and its noun: "the other rank", "the other 7 ranks" need the noun in two forms.
+pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// A whole number with its thousands apart.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A message size: "8 KiB", "12.5 MiB".
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let power = (bytes.max(1).ilog2() / 10) as usize;
+    format!(
+        "{} {}",
+        three(bytes as f64 / (1_u64 << (10 * power)) as f64),
+        UNITS[power]
+    )
+}
+
+/// A rank in few words: "rank 13", or where it isn't known "gpu-002:5".
+pub(crate) fn short(m: &Measured, process: usize) -> String {
+    let p = &m.topology.processes[process];
+    match p.global_rank {
+        Some(g) => format!("rank {g}"),
+        None => format!("{}:{}", name(&p.host), p.local_rank),
+    }
+}
+
+/// A rank among those of its host: "rank 13", or where that isn't known "local rank 5".
+pub(crate) fn of_host(m: &Measured, process: usize) -> String {
+    let p = &m.topology.processes[process];
+    match p.global_rank {
+        Some(g) => format!("rank {g}"),
+        None => format!("local rank {}", p.local_rank),
+    }
+}
+
+/// The first letter as a capital.
+pub(crate) fn capital(s: &str) -> String {
+    let mut c = s.chars();
+    c.next().map_or_else(String::new, |f| {
+        f.to_uppercase().collect::<String>() + c.as_str()
+    })
 }
 
 /// A communicator's name for people: its own, else its id.
 pub(crate) fn comm(m: &Measured, c: usize) -> String {
     let comm = &m.topology.comms[c];
-    comm.name.clone().unwrap_or_else(|| comm.id.clone())
+    name(comm.name.as_ref().unwrap_or(&comm.id))
 }
 
 #[cfg(test)]
@@ -133,6 +238,43 @@ mod tests {
         assert_eq!(
             (percent(0.123), percent(0.0042)),
             ("12 %".into(), "0.4 %".into())
+        );
+    }
+
+    #[test]
+    fn names_keep_both_ends() {
+        assert_eq!(name("gpu-001"), "gpu-001");
+        let long = name(&format!("a{}z", "é".repeat(400)));
+        assert_eq!(long.chars().count(), NAME);
+        assert!(long.starts_with("aé") && long.contains('…') && long.ends_with("éz"));
+    }
+
+    #[test]
+    fn moments_are_as_exact_as_their_window_is_short() {
+        let text = |a, b| {
+            let (a, b) = between(a, b);
+            format!("{a} to {b}")
+        };
+        assert_eq!(text(0.8412, 2.1049), "0.84 s to 2.10 s");
+        assert_eq!(text(0.8412, 0.9049), "0.841 s to 0.905 s");
+        assert_eq!(text(12.3, 97.2), "12.3 s to 97.2 s");
+        assert_eq!(text(-0.2, 700.0), "0:00:00 h to 0:11:40 h");
+    }
+
+    #[test]
+    fn what_equals_would_show_is_said_in_whole_things() {
+        let words = [3.21, 1.2, 0.0323, 0.0].map(expected);
+        assert_eq!(words, ["3.21", "one", "one in 31 such runs", "none"]);
+        assert_eq!(
+            [
+                counted(1, "rank", "ranks"),
+                counted(12_000, "rank", "ranks")
+            ],
+            ["1 rank", "12,000 ranks"]
+        );
+        assert_eq!(
+            [size(8192), size(26_214_400), size(0)],
+            ["8 KiB", "25 MiB", "0 B"]
         );
     }
 }

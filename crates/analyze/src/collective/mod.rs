@@ -1,6 +1,7 @@
 //! Collectives matched across ranks: what each took, who was late, what the link gave.
 
 mod chunk;
+pub(crate) mod example;
 pub(crate) mod facts;
 pub(crate) mod gather;
 mod lateness;

@@ -11,9 +11,10 @@
 use std::collections::BTreeMap;
 
 use super::chunk::{CHUNK, Moment};
+use super::example::{self, Example};
 use super::gather::Row;
 use super::lateness::{MAX_EVENTS, lateness, lateness_of_medians};
-use super::matching::{self, Collective};
+use super::matching;
 use super::transfer::{Transfer, transfer, transfer_of_quickest};
 use crate::communicator::Comm;
 use crate::records::grid::TimeGrid;
@@ -56,8 +57,8 @@ pub(crate) struct Trace {
     pub(crate) events: Vec<(u32, u32, f64)>,
     /// Whether ranks were compared by long chunks.
     pub(crate) sparse: bool,
-    /// A collective to show: the one in which a member was latest beyond all others, by how much, and its records.
-    pub(crate) worst: Option<(f64, Vec<Row>)>,
+    /// Collectives to show: of each member that is markedly late at some time, a few.
+    pub(crate) examples: Vec<Example>,
 }
 
 impl Trace {
@@ -97,9 +98,8 @@ impl Trace {
         self.sparse |= other.sparse;
         self.events.extend(other.events);
         self.events.truncate(MAX_EVENTS);
-        if other.worst.as_ref().map(|w| w.0) > self.worst.as_ref().map(|w| w.0) {
-            self.worst = other.worst;
-        }
+        self.examples.extend(other.examples);
+        example::bound(&mut self.examples);
     }
 }
 
@@ -139,7 +139,6 @@ pub(crate) fn trace(
             }
         }
         if ends_together(c.rows[0].function) && c.sequence_number() >= WARM_UP && members > 1 {
-            note_worst(&mut t.worst, &c, complete);
             cells.entry(c.cell()).or_default().push(Moment {
                 stretch,
                 rows: c.rows.to_vec(),
@@ -167,25 +166,10 @@ pub(crate) fn trace(
             transfer_of_quickest(&mut t, comm, *cell, moments, records);
         }
     }
+    t.examples = example::examples(&t, comm.n_ranks as usize, &cells);
     t
 }
-fn note_worst(worst: &mut Option<(f64, Vec<Row>)>, c: &Collective<'_>, complete: bool) {
-    if !complete || c.rows.len() < 2 {
-        return;
-    }
-    let mut two = [f64::INFINITY; 2];
-    for r in c.rows {
-        if r.micros < two[0] {
-            two = [r.micros, two[0]];
-        } else if r.micros < two[1] {
-            two[1] = r.micros;
-        }
-    }
-    let gap = two[1] - two[0];
-    if worst.as_ref().is_none_or(|w| gap > w.0) {
-        *worst = Some((gap, c.rows.to_vec()));
-    }
-}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,7 +232,14 @@ mod tests {
                 .filter_map(Transfer::mean)
                 .all(|x| (x - 100.0).abs() < 1e-9)
         );
-        assert_eq!(t.worst.expect("one is worst").0, 5050.0);
+        // The habit is shown, not the one bad moment.
+        assert!(!t.examples.is_empty());
+        for e in &t.examples {
+            assert_eq!(
+                (e.member, e.late, e.last, e.times.len()),
+                (2, 50.0, true, 4)
+            );
+        }
     }
 
     #[test]

@@ -70,9 +70,25 @@ pub struct Histogram {
     pub counts: Vec<u64>,
 }
 
+/// What a [`HeatMap`] is of, so that a finding leads to the one in which it shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MapOf {
+    /// Late arrival of a rank's own: without what its fellows pass on.
+    Lateness,
+    /// Late arrival as measured, what is passed on included: of a late host all ranks are late together.
+    MeasuredLateness,
+    /// Late arrival beyond a rank's usual.
+    Pauses,
+    /// Transfer time against that of the fast of its kind.
+    Transfer,
+}
+
 /// A value per process and stretch of time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeatMap {
+    /// What it is of.
+    pub of: MapOf,
     /// What the values mean, e.g. "late arrival, µs a collective, median".
     pub title: String,
     /// Unit of the values, e.g. "µs" or "×".

@@ -117,17 +117,49 @@ pub struct Run {
     pub hosts: Vec<String>,
 }
 
-/// Communication time by cause. The four parts add up to `total`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// Communication time by cause. The parts add up to `total`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimeBudget {
     /// All kernel time, summed over ranks.
     pub total: ExecTime,
-    /// Transfer at the pace of healthy peers.
-    pub transfer: ExecTime,
-    /// Waiting for late ranks.
+    /// Of it, waiting of ranks for each other, for whatever reason; the parts say for which.
     pub waiting: ExecTime,
-    /// Transfer time above that of healthy peers.
-    pub slow_links: ExecTime,
-    /// Time of records that could not be matched.
-    pub unexplained: ExecTime,
+    /// In the order of [`TimeCause`], findings by what they cost; parts of no time are left out.
+    pub parts: Vec<BudgetPart>,
+}
+
+/// A part of a [`TimeBudget`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BudgetPart {
+    /// What the time went into.
+    pub cause: TimeCause,
+    /// For [`TimeCause::Finding`], which ([`Finding::id`]).
+    pub finding: Option<String>,
+    /// Kernel time, summed over ranks.
+    pub time: ExecTime,
+}
+
+/// What communication time goes into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeCause {
+    /// Moving data, at the pace of healthy peers.
+    Transfer,
+    /// What a finding says is lost: waiting for a late rank or host, the excess of a slow link.
+    Finding,
+    /// Waiting of a pipeline's stages for each other: a Recv is posted before the data is there, by design.
+    PipelineOrder,
+    /// Waiting because ranks reach an operation a little apart, though nobody stands out.
+    OrdinarySpread,
+    /// Time of records whose partners are missing, so that waiting can't be told from transfer.
+    Unexplained,
+}
+
+impl TimeBudget {
+    /// The sum of the parts of one cause.
+    #[must_use]
+    pub fn of(&self, cause: TimeCause) -> ExecTime {
+        let parts = self.parts.iter().filter(|p| p.cause == cause);
+        ExecTime::from_micros(parts.map(|p| p.time.as_micros()).sum())
+    }
 }

@@ -20,12 +20,12 @@ pub use comparison::{
 };
 pub use distribution::Distribution;
 pub use figure::{
-    Cell, CollectiveTimeline, DensityCell, HeatMap, Histogram, PairMatrix, RankArrival, Scatter,
-    ScatterPoint, ScatterSeries,
+    Cell, CollectiveTimeline, DensityCell, HeatMap, Histogram, MapOf, PairMatrix, RankArrival,
+    Scatter, ScatterPoint, ScatterSeries,
 };
 pub use finding::{Finding, FindingKind, Impact, Scope, Severity, Subject, Window};
 pub use group::{Group, GroupKey};
 pub use history::{BucketTrend, History, HistoryRun, LeftOut, LevelShift, Reference, Trend};
-pub use job::{Dialect, Job, Overview, Run, TimeBudget, TimingSource};
+pub use job::{BudgetPart, Dialect, Job, Overview, Run, TimeBudget, TimeCause, TimingSource};
 pub use process::{Process, ProcessId};
 pub use slice::{PairSlice, Share, Slice, SliceOf};

@@ -30,7 +30,13 @@ pub fn section(page: &mut Page, inputs: &Inputs) {
         page.line(&format!("records of unknown kinds: {}", kinds.join(", ")));
     }
     files(page, &inputs.files_damaged, "read only in part");
-    files(page, &inputs.files_skipped, "without a record");
+    let (copies, others): (Vec<_>, Vec<_>) = inputs
+        .files_skipped
+        .iter()
+        .cloned()
+        .partition(SkippedFile::is_copy);
+    files(page, &copies, "not used: copied from another");
+    files(page, &others, "without a record");
 }
 
 fn is_clean(inputs: &Inputs) -> bool {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use nccl_report_analyze::facts::{
-    CommClass, Communicator, Dialect, Distribution, Finding, FindingKind, Group, GroupKey, Impact,
-    Job, Loss, Member, Overview, ProcessId, Run, Severity, TimingSource,
+    BudgetPart, CommClass, Communicator, Dialect, Distribution, Finding, FindingKind, Group,
+    GroupKey, Impact, Job, Loss, Member, Overview, ProcessId, Run, Severity, TimeBudget, TimeCause,
+    TimingSource,
 };
 use nccl_report_ingest::Inputs;
 use nccl_report_ingest::units::{BusBandwidth, ExecTime, MessageSize, Timestamp};
@@ -65,13 +66,28 @@ pub fn job() -> Job {
         slices: Vec::new(),
         pairs: Vec::new(),
         shares: Vec::new(),
-        budget: None,
+        budget: Some(TimeBudget {
+            total: ExecTime::from_micros(1e9),
+            waiting: ExecTime::from_micros(3.88e8),
+            parts: vec![
+                part(TimeCause::Transfer, 6.12e8),
+                part(TimeCause::OrdinarySpread, 3.88e8),
+            ],
+        }),
         findings: Vec::new(),
         scatters: Vec::new(),
         histograms: Vec::new(),
         heat_maps: Vec::new(),
         pair_matrices: Vec::new(),
         timelines: Vec::new(),
+    }
+}
+
+fn part(cause: TimeCause, micros: f64) -> BudgetPart {
+    BudgetPart {
+        cause,
+        finding: None,
+        time: ExecTime::from_micros(micros),
     }
 }
 

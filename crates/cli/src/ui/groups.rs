@@ -1,14 +1,16 @@
 //! The table of the groups that take the most time.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use nccl_report_analyze::facts::{Distribution, Group};
+use nccl_report_analyze::facts::{Distribution, Group, Job};
 use nccl_report_ingest::units::BusBandwidth;
+use nccl_report_render::budget_shares;
 
 use super::page::Page;
 use super::text::{abbreviated, bandwidth, bytes, clipped, counted, percent};
 
 const SHOWN: usize = 10;
 const OPERATION_WIDTH: usize = 16;
+const LABEL_WIDTH: usize = 60;
 /// Stands after a size at which time hardly depends on the size.
 const LATENCY_BOUND: &str = "*";
 const UNKNOWN: &str = "–";
@@ -59,8 +61,9 @@ const fn column(
     }
 }
 
-/// The groups by share of time, largest first; nothing where there is none.
-pub fn section(page: &mut Page, groups: &[Group]) {
+/// The time by cause, and the groups by share of it, largest first; nothing where there is none.
+pub fn section(page: &mut Page, job: &Job) {
+    let groups = &job.groups;
     if groups.is_empty() {
         return;
     }
@@ -69,6 +72,7 @@ pub fn section(page: &mut Page, groups: &[Group]) {
     largest.truncate(SHOWN);
 
     page.heading("Where the time goes");
+    causes(page, job);
     for line in fitting(&largest, page.room()).lines() {
         page.raw(&line);
     }
@@ -77,6 +81,21 @@ pub fn section(page: &mut Page, groups: &[Group]) {
         page.aside(&format!("{more} more in the report"));
     }
     notes(page, &largest);
+}
+
+/// "transfer 61.2 %, waiting for rank 13 16.0 %, …".
+fn causes(page: &mut Page, job: &Job) {
+    let parts: Vec<String> = budget_shares(job)
+        .iter()
+        .map(|(label, share)| {
+            // The sign stays with its number.
+            let share = percent(*share).replace(' ', "\u{a0}");
+            format!("{} {share}", clipped(label, LABEL_WIDTH))
+        })
+        .collect();
+    if !parts.is_empty() {
+        page.line(&parts.join(", "));
+    }
 }
 
 fn notes(page: &mut Page, shown: &[&Group]) {

@@ -21,9 +21,9 @@ pub struct Places<'a> {
 pub fn summary(job: &Job, places: &Places<'_>, width: usize) -> String {
     let mut page = Page::new(width);
     head::job(&mut page, job);
+    findings::section(&mut page, job);
+    groups::section(&mut page, job);
     head::data(&mut page, job);
-    findings::section(&mut page, &job.findings);
-    groups::section(&mut page, &job.groups);
     account::section(&mut page, &job.inputs);
     files(&mut page, places);
     page.finish()

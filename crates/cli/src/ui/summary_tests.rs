@@ -33,11 +33,11 @@ job42
   Inspector format v4.0, timed by the GPU
   2,500,000 records in 16 files, 3 MiB
 
-Data
-  99.9 % of the collectives seen have a record of every rank
-  the plugin dropped 120 records before they were written
+Findings
+  nothing was found that slows the communication down
 
 Where the time goes
+  transfer 61.2 %, ordinary spread 38.8 %
   class        operation         size  ranks×nodes  count  link  felt    time
   mixed        AllReduce        1 GiB         16×2  1.2 M   371  45.0  80.0 %
   hca-only     AllReduce      128 MiB          2×2  1.2 M   371  45.0  13.9 %
@@ -46,6 +46,10 @@ Where the time goes
   time of each collective. time: share of the kernel time, waiting included.
   The size of AllGather and ReduceScatter is per rank.
   * bound by latency: at this size the bandwidth says little.
+
+Data
+  99.9 % of the collectives seen have a record of every rank
+  the plugin dropped 120 records before they were written
 
 Report
   job42-report/index.html
@@ -84,10 +88,6 @@ job42
   Inspector format v4.0, timed by the GPU
   2,500,000 records in 16 files, 3 MiB
 
-Data
-  99.9 % of the collectives seen have a record of every rank
-  the plugin dropped 120 records before they were written
-
 Findings
   critical  Rank 5 (gpu-002, pid 4711) arrives late at 98 %
             of its collectives and makes the others wait 900
@@ -101,6 +101,7 @@ Findings
               5 of gpu-002.
 
 Where the time goes
+  transfer 61.2 %, ordinary spread 38.8 %
   class        operation         size  link  felt    time
   mixed        AllReduce        1 GiB   371  45.0  80.0 %
   hca-only     AllReduce      128 MiB   371  45.0  13.9 %
@@ -111,6 +112,10 @@ Where the time goes
   The size of AllGather and ReduceScatter is per rank.
   * bound by latency: at this size the bandwidth says
   little.
+
+Data
+  99.9 % of the collectives seen have a record of every rank
+  the plugin dropped 120 records before they were written
 
 Input
   3 lines rejected: 2 invalid_json, 1 truncated

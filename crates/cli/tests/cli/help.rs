@@ -132,3 +132,30 @@ fn the_long_help_teaches() {
     let too_wide = help.lines().find(|l| l.chars().count() > 100);
     assert_eq!(too_wide, None);
 }
+
+/// What the plugin keeps between two dumps differs by version, and with it the interval that loses little.
+#[test]
+fn the_dump_interval_is_the_same_wherever_it_is_told() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    let read = |name: &str| std::fs::read_to_string(format!("{root}{name}")).expect("a file");
+    let mut texts: Vec<(String, String)> = ["README.md", "docs/on-call.md", "docs/ci.md"]
+        .map(|name| (name.to_owned(), read(name)))
+        .into();
+    let help = Place::new().run(&["--help"]).ended_with(0).stdout;
+    texts.push(("--help".to_owned(), help));
+    for (name, text) in texts {
+        assert!(text.contains("INTERVAL_MICROSECONDS=100000"), "{name}");
+        for (version, interval) in [
+            ("2.30 and later", "100000"),
+            ("2.29.4", "500"),
+            ("2.28.3", "500000"),
+        ] {
+            let words = |line: &str| {
+                let mut words = line.split(|c: char| !c.is_ascii_digit());
+                words.any(|word| word == interval)
+            };
+            let told = text.lines().any(|l| l.contains(version) && words(l));
+            assert!(told, "{name}: no {interval} for {version}");
+        }
+    }
+}

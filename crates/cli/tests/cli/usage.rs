@@ -29,6 +29,20 @@ fn numbers_out_of_range_are_wrong_usage() {
     place.run(&["logs", "-q", "-v"]).ended_with(2);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_device_is_not_waited_for() {
+    let run = Place::new().run(&["/dev/zero", "--out", "r"]).ended_with(2);
+    let why = "/dev/zero: neither a file nor a folder";
+    assert!(run.stderr.contains(why), "{}", run.stderr);
+    let place = Place::new();
+    place.write("logs/train.txt", "");
+    std::os::unix::fs::symlink("/dev/zero", place.path("logs/a.log")).expect("a link");
+    let run = place.run(&["logs"]).ended_with(2);
+    let why = "a.log: neither a file nor a folder";
+    assert!(run.stderr.contains(why), "{}", run.stderr);
+}
+
 #[test]
 fn a_missing_input_is_named() {
     let place = Place::new();

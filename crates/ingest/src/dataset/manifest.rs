@@ -12,7 +12,7 @@ use super::census::Census;
 use super::naming;
 use super::writer::temporary_in;
 use super::{SourceFile, TableFile};
-use crate::inputs::why_skipped;
+use crate::inputs::{USED, why_skipped};
 use crate::inspector::FileTally;
 use crate::shard::{NamedCopy, Part};
 use crate::source::{Fingerprint, fingerprint};
@@ -266,8 +266,8 @@ pub(crate) fn name_copies(copies: &[NamedCopy], manifest: &mut Manifest) {
             path: copy.name.clone(),
             reason: match without_records.get(copy.of.as_str()) {
                 Some(reason) => reason.clone(),
-                None if copy.whole => format!("a copy of {}, which is used", copy.of),
-                None => format!("an earlier, incomplete copy of {}, which is used", copy.of),
+                None if copy.whole => format!("a copy of {}{USED}", copy.of),
+                None => format!("an earlier, incomplete copy of {}{USED}", copy.of),
             },
         })
         .collect();

@@ -10,6 +10,9 @@ use walkdir::{DirEntry, WalkDir};
 use super::name::{Kind, distinguish, kind, shown};
 use crate::{Error, SkippedFile};
 
+/// Why a pipe, a socket or a device isn't read.
+const SPECIAL: &str = "neither a file nor a folder";
+
 /// A file that may be a dump.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
@@ -38,7 +41,7 @@ pub struct Found {
 /// folder that holds a report or a dataset of this program.
 ///
 /// # Errors
-/// When an input doesn't exist.
+/// When an input doesn't exist, or is neither a file nor a folder.
 pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> Result<Found, Error> {
     let mut search = Search {
         excluded: exclude
@@ -56,6 +59,12 @@ pub fn discover(inputs: &[PathBuf], exclude: &[PathBuf]) -> Result<Found, Error>
         })?;
         if metadata.is_dir() {
             search.folder(input);
+        } else if !metadata.is_file() {
+            // Reading a pipe or a device would wait for ever, and files are read more than once.
+            return Err(Error::Input {
+                path: input.clone(),
+                source: io::Error::new(io::ErrorKind::InvalidInput, SPECIAL),
+            });
         } else {
             let name = input
                 .file_name()
@@ -116,7 +125,9 @@ impl Search {
                 }
             } else if entry.file_type().is_symlink() {
                 links.push((path.to_owned(), relative));
-            } else if entry.file_type().is_file() && !is_own_file(path, &entry) {
+            } else if !entry.file_type().is_file() {
+                self.special(&relative);
+            } else if !is_own_file(path, &entry) {
                 self.named_like_a_dump(root, path, &relative);
             }
         }
@@ -147,8 +158,7 @@ impl Search {
         match fs::metadata(target) {
             Ok(metadata) if metadata.is_dir() => return self.walk(root, target, below),
             Ok(metadata) if metadata.is_file() => self.named_like_a_dump(root, target, below),
-            // Reading a pipe or a device would wait for ever.
-            Ok(_) => {}
+            Ok(_) => self.special(below),
             Err(error) => {
                 if kind(&shown(below)) != Kind::Other {
                     self.skip(below, &format!("a broken link ({error})"));
@@ -156,6 +166,13 @@ impl Search {
             }
         }
         Vec::new()
+    }
+
+    /// Passes over a pipe or a device, which would be waited for for ever; says so if its name is a dump's.
+    fn special(&mut self, relative: &Path) {
+        if kind(&shown(relative)) != Kind::Other {
+            self.skip(relative, SPECIAL);
+        }
     }
 
     /// Takes a file of a folder if its name is a dump's.

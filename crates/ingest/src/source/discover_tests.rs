@@ -180,10 +180,24 @@ mod unix {
         if forbidden {
             assert_eq!(skipped, ["gone.log", "locked"]);
             assert_eq!(found.skipped[1].reason, "permission denied");
+            assert!(found.skipped[1].is_unreadable());
         } else {
             // The superuser may look into everything.
             assert_eq!(skipped, ["gone.log"]);
         }
         assert_eq!(found.files[0].name, "a.log");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_not_opened() {
+    let root = tree(&["a.log"]);
+    std::os::unix::fs::symlink("/dev/zero", root.path().join("zero.log")).expect("a link");
+    std::os::unix::fs::symlink("/dev/zero", root.path().join("zero.txt")).expect("a link");
+    let found = discover(&[root.path().to_owned()], &[]).expect("found");
+    assert_eq!(found.files.len(), 1);
+    let skipped: Vec<_> = found.skipped.iter().map(|s| s.path.as_str()).collect();
+    assert_eq!(skipped, ["zero.log"]);
+    assert!(discover(&["/dev/zero".into()], &[]).is_err());
 }

@@ -8,8 +8,8 @@ use nccl_report_analyze::facts::{
 
 use super::drawing::{Figure, number_repeats};
 use super::{
-    boxes, budget, communicators, heat_map, histogram, pair_matrix, ranks, scatter, shares,
-    timeline,
+    boxes, budget, communicators, heat_map, histogram, pair_matrix, ranks, scatter, shares, shown,
+    stages, timeline,
 };
 
 const MOST_TIMELINES: usize = 12;
@@ -81,13 +81,22 @@ pub(crate) fn all(job: &Job) -> Vec<Figure> {
         &comparisons,
         MOST_COMPARISONS,
         "comparisons with less time",
-        |(f, o)| communicators::figure(job, f, o),
+        |(f, o)| {
+            showing(
+                communicators::figure(job, f, o),
+                shown::in_comparison(job, f, o),
+            )
+        },
     ));
 
     figures.extend(first(&job.heat_maps, MOST_MAPS, "maps", |m| {
-        heat_map::figure(job, m)
+        showing(heat_map::figure(job, m), shown::in_map(job, m))
     }));
-    figures.extend(ranks::waiting(job));
+    figures.extend(
+        ranks::waiting(job)
+            .into_iter()
+            .filter_map(|f| showing(Some(f), shown::in_waiting(job))),
+    );
     for operation in operations(job) {
         figures.extend(ranks::bandwidth(job, operation));
     }
@@ -95,10 +104,16 @@ pub(crate) fn all(job: &Job) -> Vec<Figure> {
         &job.pair_matrices,
         MOST_MATRICES,
         "message sizes",
-        |m| pair_matrix::figure(job, m),
+        |m| showing(pair_matrix::figure(job, m), shown::in_pairs(job, m)),
     ));
+    figures.extend(stages::figure(job));
     number_repeats(&mut figures);
     figures
+}
+
+/// A figure with the findings that show in it.
+fn showing(figure: Option<Figure>, findings: Vec<String>) -> Option<Figure> {
+    figure.map(|f| Figure { findings, ..f })
 }
 
 /// The first figures that can be drawn; the last of them says how many were left out.
@@ -137,7 +152,8 @@ impl<'a> Shares<'a> {
     }
 }
 
-/// Operations whose communicators can be compared: of each family those with the most time, then by time.
+/// Operations whose communicators can be compared: those in which slow links show, then of each family those with the most time, by
+/// time.
 fn comparisons(job: &Job) -> Vec<(&Family, &FamilyOperation)> {
     let by_time = |a: &(&Family, &FamilyOperation), b: &(&Family, &FamilyOperation)| {
         b.1.share_of_time.total_cmp(&a.1.share_of_time)
@@ -154,7 +170,10 @@ fn comparisons(job: &Job) -> Vec<(&Family, &FamilyOperation)> {
         all.extend(operations.into_iter().take(MOST_COMPARISONS_IN_A_FAMILY));
     }
     all.sort_by(by_time);
-    all
+    let mut first = shown::compared_for_slow_links(job);
+    all.retain(|(_, o)| !first.iter().any(|(_, known)| std::ptr::eq(*known, *o)));
+    first.extend(all);
+    first
 }
 
 /// The operations with the most time over the ranks, largest first.

@@ -8,42 +8,15 @@ use super::drawing::{Figure, Section};
 use super::number;
 use super::scale::Scale;
 use super::sheet::{Key, MARGIN, Sheet, WIDTH};
-use crate::svg::{Colour, Rect};
+use crate::budget::{self, Tone};
+use crate::svg::{self, Colour, Rect};
 
 const BAR: f64 = 38.0;
 
 /// The figure; `None` while nothing could be matched.
 pub(crate) fn figure(job: &Job) -> Option<Figure> {
-    let budget = job.budget.as_ref()?;
-    let parts: Vec<(&str, Colour, f64)> = [
-        (
-            "transfer at healthy pace",
-            Colour::Transfer,
-            budget.transfer,
-        ),
-        ("waiting for late ranks", Colour::Waiting, budget.waiting),
-        ("slow links", Colour::Slow, budget.slow_links),
-        ("not matched over ranks", Colour::Idle, budget.unexplained),
-    ]
-    .into_iter()
-    .map(|(label, colour, time)| {
-        let micros = time.as_micros();
-        (
-            label,
-            colour,
-            if micros.is_finite() {
-                micros.max(0.0)
-            } else {
-                0.0
-            },
-        )
-    })
-    .collect();
-    let total: f64 = parts.iter().map(|(.., micros)| micros).sum();
-    if !(total > 0.0 && total.is_finite()) {
-        return None;
-    }
-
+    let parts = budget::parts(job)?;
+    let total: f64 = parts.iter().map(|p| p.micros).sum();
     let mut sheet = Sheet::new(
         &format!(
             "Communication time by cause: {} in all",
@@ -53,11 +26,13 @@ pub(crate) fn figure(job: &Job) -> Option<Figure> {
     );
     let legend: Vec<_> = parts
         .iter()
-        .map(|(label, colour, micros)| {
-            let time = number::time(ExecTime::from_micros(*micros));
+        .map(|part| {
+            let time = number::time(ExecTime::from_micros(part.micros));
+            let label = svg::clip(&part.label, 60);
+            let share = number::percent(part.micros / total);
             (
-                Key::Area(*colour),
-                format!("{label}: {}, {time}", number::percent(micros / total)),
+                Key::Area(colour(part.tone)),
+                format!("{label}: {share}, {time}"),
             )
         })
         .collect();
@@ -76,20 +51,28 @@ pub(crate) fn figure(job: &Job) -> Option<Figure> {
         "Share of communication time (%)",
     );
     let mut from = 0.0;
-    for ((_, colour, micros), (_, note)) in parts.iter().zip(&legend) {
-        let to = from + micros / total * 100.0;
+    for (part, (_, note)) in parts.iter().zip(&legend) {
+        let to = from + part.micros / total * 100.0;
         let (x0, x1) = (percent.at(from), percent.at(to));
         if x1 > x0 {
             sheet
                 .canvas
-                .rect(Rect::new(x0, panel.y + 4.0, x1 - x0, BAR), *colour)
+                .rect(
+                    Rect::new(x0, panel.y + 4.0, x1 - x0, BAR),
+                    colour(part.tone),
+                )
                 .note(note);
+        }
+        // Two findings of one colour are two parts.
+        if from > 0.0 {
+            let ends = ((x0, panel.y + 4.0), (x0, panel.y + 4.0 + BAR));
+            sheet.canvas.line(ends.0, ends.1, 0.8, Colour::Surface);
         }
         from = to;
     }
     sheet.y = panel.bottom() + axis::BELOW;
     let description = format!(
-        "One bar of the {} of kernel time of all ranks, by cause: {}. Waiting and slow links are what a repair can win back.",
+        "One bar of the {} of kernel time of all ranks, by cause: {}. What belongs to a finding is what a repair can win back.",
         number::time(ExecTime::from_micros(total)),
         legend
             .iter()
@@ -98,4 +81,15 @@ pub(crate) fn figure(job: &Job) -> Option<Figure> {
             .join("; ")
     );
     Some(sheet.finish("time-budget", Section::Time, &description))
+}
+
+const fn colour(of: Tone) -> Colour {
+    match of {
+        Tone::Transfer => Colour::Transfer,
+        Tone::Waiting => Colour::Waiting,
+        Tone::Slow => Colour::Slow,
+        Tone::Order => Colour::Order,
+        Tone::Spread => Colour::Spread,
+        Tone::Unexplained => Colour::Idle,
+    }
 }

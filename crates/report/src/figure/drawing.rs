@@ -36,8 +36,8 @@ pub(crate) struct Figure {
     pub(crate) description: String,
     /// A complete SVG document.
     pub(crate) svg: String,
-    /// [`nccl_report_analyze::facts::Finding::id`] of the finding that it illustrates.
-    pub(crate) finding: Option<String>,
+    /// Findings that show in it ([`nccl_report_analyze::facts::Finding::id`]).
+    pub(crate) findings: Vec<String>,
 }
 
 /// A part of an id: lower-case ASCII letters, digits and single dashes, at most 60 characters.

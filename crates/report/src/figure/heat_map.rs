@@ -88,7 +88,7 @@ pub(crate) fn figure(job: &Job, map: &HeatMap) -> Option<Figure> {
     let largest = farthest(values.iter().copied().map(Some), map.neutral).unwrap_or(map.neutral);
     let description = format!(
         "Heat map of {title}: a row per {}, hosts grouped, over time; where nothing is wrong the value is {}, the farthest from it is {} {}. \
-         A dark row is one rank or host all the time, a dark column is everybody for a while.{}",
+         A row that stands out is one rank or host all the time, a column everybody for a while.{}",
         table.what,
         number::significant(map.neutral),
         number::significant(largest),

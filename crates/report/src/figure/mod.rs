@@ -23,6 +23,8 @@ mod scatter;
 mod selection;
 mod shares;
 mod sheet;
+mod shown;
+mod stages;
 mod time_axis;
 mod timeline;
 

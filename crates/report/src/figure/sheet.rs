@@ -101,7 +101,7 @@ impl Sheet {
             svg: self.canvas.finish(WIDTH, self.y.ceil(), meta),
             title: self.title,
             description,
-            finding: None,
+            findings: Vec::new(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! One collective, rank by rank: who came last, who waited.
 
-use nccl_report_analyze::facts::{CollectiveTimeline, Job, RankArrival};
+use std::collections::BTreeSet;
+
+use nccl_report_analyze::facts::{CollectiveTimeline, Job, ProcessId, RankArrival};
 use nccl_report_analyze::units::ExecTime;
 
 use super::axis;
@@ -15,7 +17,7 @@ use crate::svg::{self, Anchor, Colour, Rect};
 const MOST_RANKS: usize = 64;
 const LAST: usize = 32;
 const LABELS: f64 = 190.0;
-const REMARK: f64 = 96.0;
+const REMARK: f64 = 124.0;
 
 /// The figure; `None` without ranks.
 pub(crate) fn figure(job: &Job, timeline: &CollectiveTimeline) -> Option<Figure> {
@@ -36,6 +38,8 @@ pub(crate) fn figure(job: &Job, timeline: &CollectiveTimeline) -> Option<Figure>
             .collect();
         ranks.sort_by_key(|r| r.rank);
     }
+    let named = named(job, timeline);
+    let is_named = |r: &RankArrival| named.contains(&r.rank);
     let label = |r: &RankArrival| match r.process {
         Some(id) => format!("{}, rank {}", names.rank(id), r.rank),
         None => format!("rank {}", r.rank),
@@ -75,7 +79,14 @@ pub(crate) fn figure(job: &Job, timeline: &CollectiveTimeline) -> Option<Figure>
             "waiting for later ranks".to_owned(),
         ),
         (Key::Area(Colour::Transfer), "transfer".to_owned()),
-        (Key::Line(Colour::Alert), "the last to arrive".to_owned()),
+        (
+            Key::Line(Colour::Alert),
+            if named.len() > 1 || named.iter().any(|n| *n != last.rank) {
+                "the last to arrive, and whom the finding names".to_owned()
+            } else {
+                "the last to arrive".to_owned()
+            },
+        ),
     ]);
     let pitch = (520.0 / ranks.len() as f64).clamp(14.0, 22.0);
     let room = ranks
@@ -108,7 +119,8 @@ pub(crate) fn figure(job: &Job, timeline: &CollectiveTimeline) -> Option<Figure>
             arrival(rank) + exec,
         ]
         .map(|t| scale.at(t / divisor));
-        let late = rank.rank == last.rank && all > 1;
+        let is_last = rank.rank == last.rank && all > 1;
+        let late = is_last || is_named(rank);
         let time = |micros: f64| number::time(ExecTime::from_micros(micros));
         let note = format!(
             "{}: arrived after {}, waited {}, transferred for {}",
@@ -145,7 +157,8 @@ pub(crate) fn figure(job: &Job, timeline: &CollectiveTimeline) -> Option<Figure>
                 2.0,
                 Colour::Alert,
             );
-            let remark = format!("last, {}", time(arrival(rank)));
+            let word = if is_last { "last" } else { "named" };
+            let remark = format!("{word}, {} late", time(late_by(timeline, rank)));
             let remark = svg::shorten(&remark, REMARK - 8.0, LABEL, false);
             sheet.canvas.text(
                 (panel.right() + 8.0, middle),
@@ -158,10 +171,18 @@ pub(crate) fn figure(job: &Job, timeline: &CollectiveTimeline) -> Option<Figure>
     }
     sheet.y = panel.bottom() + axis::BELOW;
     let mut description = format!(
-        "Bars of arrival, waiting and transfer of the ranks of {what}{communicator}. {} arrived last, {} after the first; the others waited for it.",
+        "Bars of arrival, waiting and transfer of the ranks of {what}{communicator}. {} arrived last, {} after the median of the others and {} after the first; the others waited for it.",
         label(last),
+        number::time(ExecTime::from_micros(late_by(timeline, last))),
         number::time(last.arrival)
     );
+    let promised = job
+        .communicators
+        .get(timeline.communicator as usize)
+        .map_or(all, |c| c.n_ranks as usize);
+    if all < promised {
+        description += &format!(" {all} of its {promised} ranks left a record of it.");
+    }
     if all > ranks.len() {
         description += &format!(
             " Of {all} ranks the {LAST} last and the {} first to arrive are drawn.",
@@ -170,8 +191,40 @@ pub(crate) fn figure(job: &Job, timeline: &CollectiveTimeline) -> Option<Figure>
     }
     let id = format!("timeline-{}", slug(&timeline.finding));
     let mut figure = sheet.finish(&id, Section::Findings, &description);
-    figure.finding = Some(timeline.finding.clone());
+    figure.findings = vec![timeline.finding.clone()];
     Some(figure)
+}
+
+/// How much later than the median of the others a rank arrived, µs: the lateness that findings speak of.
+fn late_by(timeline: &CollectiveTimeline, rank: &RankArrival) -> f64 {
+    let others = timeline.ranks.iter().filter(|r| r.rank != rank.rank);
+    let mut arrivals: Vec<f64> = others.filter(|r| drawable(r)).map(arrival).collect();
+    arrivals.sort_by(f64::total_cmp);
+    let n = arrivals.len();
+    if n == 0 {
+        return 0.0;
+    }
+    arrival(rank) - f64::midpoint(arrivals[(n - 1) / 2], arrivals[n / 2])
+}
+
+/// Ranks that the finding names.
+fn named(job: &Job, timeline: &CollectiveTimeline) -> BTreeSet<u32> {
+    let finding = job.findings.iter().find(|f| f.id == timeline.finding);
+    let subjects = finding.map_or(&[][..], |f| f.subjects.as_slice());
+    let is_named = |id: ProcessId| {
+        job.processes.get(id.0 as usize).is_some_and(|p| {
+            subjects.iter().any(|s| {
+                s.host == p.host
+                    && s.pid.is_none_or(|pid| pid == p.pid)
+                    && s.local_rank.is_none_or(|local| local == p.local_rank)
+            })
+        })
+    };
+    let ranks = timeline.ranks.iter();
+    ranks
+        .filter(|r| r.process.is_some_and(is_named))
+        .map(|r| r.rank)
+        .collect()
 }
 
 fn arrival(rank: &RankArrival) -> f64 {

@@ -1,13 +1,14 @@
 //! Where the time goes: by cause, then by family, operation and size.
 
 use askama::Template;
-use nccl_report_analyze::facts::{Job, TimeBudget};
-use nccl_report_analyze::units::ExecTime;
+use nccl_report_analyze::facts::Job;
 
 use super::kept::Kept;
-use super::quantity::{duration, percent};
+use super::quantity::{duration, micros, percent};
 use super::section::Section;
 use super::table::{Cell, Column, Row, Table};
+use super::{people, text};
+use crate::budget::{self, Tone};
 
 #[derive(Template)]
 #[template(path = "section/budget.html")]
@@ -21,7 +22,7 @@ struct View {
 
 /// One cause.
 struct Part {
-    name: &'static str,
+    name: String,
     /// The class that colours it.
     class: &'static str,
     meaning: &'static str,
@@ -30,17 +31,23 @@ struct Part {
     /// Place and width in the bar, in thousandths.
     start: String,
     width: String,
+    /// To the finding that it belongs to.
+    finding: Option<String>,
 }
 
 /// The section.
 pub(super) fn section(job: &Job) -> Result<Section, askama::Error> {
-    let parts = job.budget.as_ref().map(parts).unwrap_or_default();
+    let parts = parts(job);
     let spoken: Vec<String> = parts
         .iter()
         .map(|part| format!("{} {}", part.name, part.share))
         .collect();
     let view = View {
-        total: job.budget.map(|budget| duration(budget.total)),
+        total: job
+            .budget
+            .as_ref()
+            .filter(|_| !parts.is_empty())
+            .map(|budget| duration(budget.total)),
         spoken: format!("Communication time by cause: {}", spoken.join(", ")),
         parts,
         shares: shares(job).render()?,
@@ -52,59 +59,48 @@ pub(super) fn section(job: &Job) -> Result<Section, askama::Error> {
     ))
 }
 
-fn parts(of: &TimeBudget) -> Vec<Part> {
-    let total = of.total.as_micros();
+fn parts(job: &Job) -> Vec<Part> {
+    let parts = budget::parts(job).unwrap_or_default();
+    let total: f64 = parts.iter().map(|p| p.micros).sum();
     let mut start = 0.0;
-    [
-        (
-            "Transfer",
-            "transfer",
-            "at the pace of healthy peers",
-            of.transfer,
-        ),
-        (
-            "Waiting",
-            "waiting",
-            "for ranks that arrive late",
-            of.waiting,
-        ),
-        (
-            "Slow links",
-            "slow",
-            "transfer time above that of healthy peers",
-            of.slow_links,
-        ),
-        (
-            "Unexplained",
-            "unexplained",
-            "records that could not be matched across ranks",
-            of.unexplained,
-        ),
-    ]
-    .map(|(name, class, meaning, time): (_, _, _, ExecTime)| {
-        let share = if total > 0.0 {
-            time.as_micros() / total
-        } else {
-            0.0
-        };
-        let width = if share.is_finite() {
-            share.clamp(0.0, 1.0) * 1_000.0
-        } else {
-            0.0
-        };
+    let parts = parts.into_iter().map(|of| {
+        let share = of.micros / total;
+        let width = share.clamp(0.0, 1.0) * 1_000.0;
         let part = Part {
-            name,
-            class,
-            meaning,
-            time: duration(time),
+            name: capital(&text::name(&of.label)),
+            class: class(of.tone),
+            meaning: of.meaning,
+            time: micros(of.micros),
             share: percent(share),
             start: format!("{start:.1}"),
             width: format!("{width:.1}"),
+            finding: of
+                .finding
+                .and_then(|id| job.findings.iter().position(|f| f.id == id))
+                .map(people::anchor),
         };
         start += width;
         part
+    });
+    parts.collect()
+}
+
+const fn class(of: Tone) -> &'static str {
+    match of {
+        Tone::Transfer => "transfer",
+        Tone::Waiting => "waiting",
+        Tone::Slow => "slow",
+        Tone::Order => "order",
+        Tone::Spread => "spread",
+        Tone::Unexplained => "unexplained",
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
     })
-    .into()
 }
 
 fn shares(job: &Job) -> Table {
@@ -140,32 +136,32 @@ fn shares(job: &Job) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use nccl_report_analyze::units::ExecTime;
+
     use super::*;
     use crate::synthetic;
 
     #[test]
     fn the_bar_is_as_long_as_the_parts_say() {
-        let budget = synthetic::job().budget.expect("a budget");
-        let parts = parts(&budget);
+        let parts = parts(&synthetic::job());
         let widths: Vec<&str> = parts.iter().map(|part| part.width.as_str()).collect();
-        assert_eq!(widths, ["650.0", "225.0", "75.0", "50.0"]);
-        assert_eq!(parts[3].start, "950.0");
+        assert_eq!(
+            widths,
+            ["650.0", "160.0", "50.0", "25.0", "25.0", "40.0", "50.0"]
+        );
+        assert_eq!(parts[6].start, "950.0");
+        assert_eq!(parts[1].name, "Waiting for rank 13");
+        assert_eq!(parts[1].finding.as_deref(), Some("finding-1"));
     }
 
     #[test]
-    fn a_budget_of_nothing_has_no_nan() {
-        let zero = ExecTime::from_micros(0.0);
-        let parts = parts(&TimeBudget {
-            total: zero,
-            transfer: zero,
-            waiting: zero,
-            slow_links: zero,
-            unexplained: zero,
-        });
-        assert!(
-            parts
-                .iter()
-                .all(|part| part.width == "0.0" && part.share.starts_with('0'))
-        );
+    fn a_budget_of_nothing_has_no_bar() {
+        let mut job = synthetic::job();
+        for part in job.budget.iter_mut().flat_map(|b| &mut b.parts) {
+            part.time = ExecTime::from_micros(0.0);
+        }
+        let html = section(&job).expect("renders").html;
+        assert!(!html.contains("svg"), "{html}");
+        assert!(html.contains("can't be told apart"), "{html}");
     }
 }

@@ -106,6 +106,8 @@ fn number_text(number: &serde_json::Number, of: Unit) -> String {
             || quantity::significant(value),
             |us| quantity::moment(nccl_report_analyze::units::Timestamp::from_unix_micros(us)),
         ),
+        Unit::Times => format!("{}\u{a0}×", quantity::significant(value)),
+        Unit::Chance => chance(value),
         Unit::None => number
             .as_u64()
             .map_or_else(|| quantity::significant(value), quantity::count),
@@ -121,6 +123,19 @@ enum Unit {
     Bytes,
     Share,
     Moment,
+    Times,
+    Chance,
+}
+
+/// A small probability: nobody reads 3.2e-11.
+fn chance(value: f64) -> String {
+    if !(value > 0.0 && value <= 1.0) {
+        return if value == 0.0 { "none" } else { quantity::NONE }.to_owned();
+    }
+    if value < 1e-9 {
+        return "less than 1 in a billion".to_owned();
+    }
+    format!("1 in {}", quantity::count((1.0 / value).round() as u64))
 }
 
 /// Keys end in their unit, as everywhere in `report.json`. Moments and durations both end in `_us`; moments are called
@@ -132,7 +147,7 @@ fn unit(key: &str) -> Unit {
     };
     if is(&["_start_us", "_end_us", "_at_us", "_timestamp_us"]) {
         Unit::Moment
-    } else if is(&["_us"]) {
+    } else if is(&["_us"]) || key.contains("_us_per_") {
         Unit::Micros
     } else if is(&["_gbs"]) {
         Unit::Bandwidth
@@ -140,13 +155,64 @@ fn unit(key: &str) -> Unit {
         Unit::Bytes
     } else if is(&["_share"]) || key.starts_with("share_") {
         Unit::Share
+    } else if is(&["_ratio"]) || key.starts_with("times_") {
+        Unit::Times
+    } else if key.starts_with("chance_") {
+        Unit::Chance
     } else {
         Unit::None
     }
 }
 
+/// What the analysis calls some numbers, and what a person does.
+const LABELS: [(&str, &str); 22] = [
+    ("chance_among_equals", "chance among equal ranks"),
+    ("chance_of_coincidence", "chance of a coincidence"),
+    ("events", "late arrivals"),
+    ("events_expected_from_peers", "the same of a peer, expected"),
+    ("events_longer_than_us", "counted if longer than"),
+    (
+        "fast_of_the_same_kind",
+        "fast communicators and pairs of the same kind",
+    ),
+    ("late_us_per_operation", "late by, mean of an operation"),
+    (
+        "link_busbw_at_other_times_gbs",
+        "link bandwidth at other times",
+    ),
+    ("link_busbw_gbs", "link bandwidth, median of the slow"),
+    ("message_bytes", "message size"),
+    (
+        "next_latest_peer_us_per_operation",
+        "the next latest peer is late by",
+    ),
+    ("peers", "peers compared with"),
+    (
+        "peers_link_busbw_gbs",
+        "link bandwidth, median of the peers",
+    ),
+    ("peers_transfer_us", "transfer time, median of the peers"),
+    (
+        "share_of_communicator_time_lost",
+        "share of the communicator's time lost",
+    ),
+    (
+        "slow_communicators_and_pairs",
+        "slow communicators and pairs",
+    ),
+    ("times_the_noise", "distance from the noise"),
+    ("transfer_at_other_times_us", "transfer time at other times"),
+    ("transfer_time_ratio", "transfer time, against peers"),
+    ("transfer_us", "transfer time, median of the slow"),
+    ("typical_event_us", "typical late arrival"),
+    ("wait_of_a_send_us", "wait of a Send to it"),
+];
+
 /// The key in words, without its unit.
 fn label(key: &str) -> String {
+    if let Some((_, words)) = LABELS.iter().find(|(known, _)| *known == key) {
+        return (*words).to_owned();
+    }
     let stem = ["_us", "_gbs", "_bytes"]
         .iter()
         .find_map(|end| key.strip_suffix(end))
@@ -174,8 +240,8 @@ mod tests {
     #[test]
     fn units_come_from_the_key() {
         let pairs = shown(json!({
-            "gap_us": 1234.5, "link_busbw_gbs": 23.14, "late_share": 0.9411, "message_bytes": 67_108_864,
-            "collectives": 12_345, "ratio": 0.61, "start_us": 1_773_480_413_589_793_i64, "clear": true, "cause": null,
+            "gap_us": 1234.5, "late_us_per_operation": 235.1, "link_busbw_gbs": 23.14, "late_share": 0.9411, "message_bytes": 67_108_864,
+            "collectives": 12_345, "ratio": 0.61, "times_the_noise": 12.34, "chance_among_equals": 3.2e-5, "start_us": 1_773_480_413_589_793_i64, "clear": true, "cause": null,
         }));
         let expected = [
             ("cause", "–"),
@@ -183,9 +249,12 @@ mod tests {
             ("collectives", "12,345"),
             ("gap", "1.23 ms"),
             ("late share", "94.1 %"),
-            ("link busbw", "23.1 GB/s"),
-            ("message", "64 MiB"),
-            ("ratio", "0.610"),
+            ("link bandwidth, median of the slow", "23.1 GB/s"),
+            ("late by, mean of an operation", "235 µs"),
+            ("message size", "64 MiB"),
+            ("ratio", "0.610 ×"),
+            ("distance from the noise", "12.3 ×"),
+            ("chance among equal ranks", "1 in 31,250"),
             ("start", "2026-03-14T09:26:53Z"),
         ];
         for (name, value) in expected {

@@ -4,8 +4,9 @@ use askama::Template;
 use nccl_report_analyze::facts::{Finding, FindingKind, Job, Severity};
 
 use super::evidence::{self, Fact};
+use super::looked_at::{self, LookedAt};
 use super::plots::Plot;
-use super::quantity::{count, duration, moment, percent, plural};
+use super::quantity::{duration, percent, plural, stretch};
 use super::section::Section;
 use super::table::Link;
 use super::{people, text, wording};
@@ -34,7 +35,7 @@ struct Card {
     kind: String,
     whom: Option<String>,
     summary: String,
-    advice: String,
+    advice: Vec<Piece>,
     facts: Vec<CardFact>,
     candidates_only: bool,
     subjects: Vec<String>,
@@ -47,18 +48,19 @@ struct Card {
     id: String,
 }
 
+/// A piece of an advice: words, or a command, which stands between backticks.
+#[derive(Debug, PartialEq)]
+struct Piece {
+    text: String,
+    command: bool,
+}
+
 /// A number of a card, in the row below its text.
 struct CardFact {
     name: &'static str,
     value: String,
     /// In smaller print.
     more: &'static str,
-}
-
-/// What the analysis needs to judge something, and what of it this job has.
-struct LookedAt {
-    what: &'static str,
-    text: String,
 }
 
 /// The answer, for the head of the page too.
@@ -87,9 +89,20 @@ pub(super) fn section(job: &Job, plots: &[Plot]) -> Result<Section, askama::Erro
         more: job.findings.len() - performance.len() - data.len(),
         performance,
         data,
-        looked_at: looked_at(job),
+        looked_at: looked_at::points(job),
     };
     Ok(Section::new("findings", "Findings", view.render()?))
+}
+
+/// The way to a finding, with its kind and whom it names.
+pub(super) fn link(job: &Job, id: &str) -> Option<Link> {
+    let index = job.findings.iter().position(|f| f.id == id)?;
+    let finding = job.findings.get(index)?;
+    let kind = wording::kind(finding.kind);
+    Some(Link {
+        anchor: people::anchor(index),
+        text: whom(finding).map_or_else(|| kind.clone(), |whom| format!("{kind}: {whom}")),
+    })
 }
 
 /// What was found, in a sentence.
@@ -133,10 +146,15 @@ fn nothing_found(job: &Job) -> Verdict {
                 .to_owned(),
         };
     }
+    let blind = if looked_at::links_without_peers(job) {
+        " No two communicators are alike, so a link that is slow from the first step to the last couldn't be told."
+    } else {
+        ""
+    };
     Verdict {
         tone: "good",
         word: "Nothing found".to_owned(),
-        sentence: "Nothing was found that slows the job's communication down.".to_owned(),
+        sentence: format!("Nothing was found that slows the job's communication down.{blind}"),
     }
 }
 
@@ -150,7 +168,7 @@ impl Card {
             kind: wording::kind(of.kind),
             whom: whom(of),
             summary: text::sentence(&of.summary),
-            advice: text::sentence(&of.advice),
+            advice: pieces(&text::sentence(&of.advice)),
             facts: card_facts(of),
             candidates_only: of.candidates_only,
             subjects: of
@@ -177,6 +195,17 @@ impl Card {
             id: text::name(&of.id),
         }
     }
+}
+
+fn pieces(advice: &str) -> Vec<Piece> {
+    let parts = advice.split('`').enumerate();
+    parts
+        .map(|(n, text)| Piece {
+            text: text.to_owned(),
+            command: n % 2 == 1,
+        })
+        .filter(|p| !p.text.is_empty())
+        .collect()
 }
 
 /// What it costs, how sure it is, where and when. Of a finding about the data only what isn't a matter of course.
@@ -208,11 +237,7 @@ fn card_facts(of: &Finding) -> Vec<CardFact> {
         fact("Scope", wording::scope(scope).to_owned(), "");
     }
     match of.window {
-        Some(window) => fact(
-            "When",
-            format!("{} to {}", moment(window.start), moment(window.end)),
-            "",
-        ),
+        Some(window) => fact("When", stretch(window.start, window.end), ""),
         None if performance => fact("When", "the whole run".to_owned(), ""),
         None => {}
     }
@@ -241,62 +266,6 @@ fn whom(of: &Finding) -> Option<String> {
     }
 }
 
-/// What could be looked at: the basis of each kind of finding in this job.
-fn looked_at(job: &Job) -> Vec<LookedAt> {
-    let sum = |value: fn(&nccl_report_analyze::facts::Communicator) -> u64| {
-        job.communicators
-            .iter()
-            .map(value)
-            .fold(0_u64, u64::saturating_add)
-    };
-    let complete = sum(|c| c.collectives_complete);
-    let late = if complete == 0 {
-        "could not be judged: no collective has a record of every rank".to_owned()
-    } else {
-        format!(
-            "who arrives last, in the {} that {} a record of every rank, of {} seen",
-            plural(complete, "collective", "collectives"),
-            if complete == 1 { "has" } else { "have" },
-            count(sum(|c| c.collectives))
-        )
-    };
-    let comparable = job
-        .families
-        .iter()
-        .filter(|family| family.communicators.len() > 1)
-        .count() as u64;
-    let links = match comparable {
-        0 => "no two communicators are of one shape, so none could be compared with its peers; only with itself at other times".to_owned(),
-        n => format!(
-            "the shortest time of each collective, between the communicators of {} with more than one, and over time",
-            plural(n, "family", "families")
-        ),
-    };
-    let pairs = match job.pairs.len() as u64 {
-        0 => "no Send or Recv was recorded".to_owned(),
-        n => format!(
-            "the bandwidth of {}, each against the others",
-            plural(n, "pair and size", "pairs and sizes")
-        ),
-    };
-    [("Late ranks and hosts", late), ("Slow links", links), ("Point to point", pairs)]
-        .into_iter()
-        .map(|(what, text)| LookedAt { what, text })
-        .chain([
-            LookedAt {
-                what: "The data itself",
-                text: "lost records, missing ranks, unreadable lines, clocks, several runs in one folder, sampled dumps".to_owned(),
-            },
-            LookedAt {
-                what: "Not looked at",
-                text: "anything that leaves no trace in the records: small messages, copy-engine and symmetric-memory collectives, \
-                       and computation between the collectives"
-                    .to_owned(),
-            },
-        ])
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,6 +287,33 @@ mod tests {
         let html = section(&synthetic::healthy(), &[]).expect("renders").html;
         assert!(html.contains("Nothing was found"), "{html}");
         assert!(html.contains("who arrives last"), "{html}");
+    }
+
+    #[test]
+    fn commands_in_advice_are_told_from_words() {
+        let piece = |text: &str, command| Piece {
+            text: text.to_owned(),
+            command,
+        };
+        assert_eq!(
+            pieces("Run `a -b`. Then look."),
+            [
+                piece("Run ", false),
+                piece("a -b", true),
+                piece(". Then look.", false)
+            ]
+        );
+        assert_eq!(pieces(""), []);
+    }
+
+    #[test]
+    fn links_that_could_not_be_judged_are_not_called_healthy() {
+        let mut job = synthetic::healthy();
+        assert!(!verdict(&job).sentence.contains("couldn't be told"));
+        job.families
+            .iter_mut()
+            .for_each(|f| f.communicators.truncate(1));
+        assert!(verdict(&job).sentence.contains("couldn't be told"));
     }
 
     #[test]

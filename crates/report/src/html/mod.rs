@@ -16,6 +16,7 @@ mod header;
 mod inline_svg;
 mod inputs;
 mod kept;
+mod looked_at;
 mod missing;
 mod page;
 mod pairs;

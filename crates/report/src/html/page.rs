@@ -4,7 +4,7 @@ use askama::Template;
 use nccl_report_analyze::facts::Job;
 
 use super::header::Header;
-use super::people::{self, People};
+use super::people::People;
 use super::section::Section;
 use super::{
     budget, communicators, completeness, families, findings, groups, inputs, pairs, plots, slices,
@@ -68,18 +68,13 @@ struct Glossary;
 /// The whole page.
 pub(crate) fn page(job: &Job, figures: &[Figure]) -> Result<String, askama::Error> {
     let people = People::of(job);
-    let finding_anchor = |id: &str| {
-        job.findings
-            .iter()
-            .position(|finding| finding.id == id)
-            .map(people::anchor)
-    };
-    let plots = plots::prepare(figures, finding_anchor);
+    let back = |id: &str| findings::link(job, id);
+    let plots = plots::prepare(figures, back);
     let header = Header::of(job);
     let sections = vec![
-        completeness::section(job)?,
         findings::section(job, &plots)?,
         budget::section(job)?,
+        completeness::section(job)?,
         families::section(job, &people)?,
         groups::section(job)?,
         plots::section(&plots)?,

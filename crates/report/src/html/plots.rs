@@ -1,7 +1,7 @@
 //! The figures, inside the page and as files beside it.
 
 use askama::Template;
-use nccl_report_analyze::facts::{Finding, FindingKind};
+use nccl_report_analyze::facts::Finding;
 
 use super::inline_svg;
 use super::section::Section;
@@ -12,6 +12,9 @@ use crate::plot_file;
 /// Bytes of all drawings inside the page; those beyond are linked. Figures are thinned already, so only odd jobs come here.
 const BYTES: usize = 4_000_000;
 
+/// Findings that a figure leads back to.
+const BACK: usize = 6;
+
 /// A figure on the page.
 pub(super) struct Plot {
     anchor: String,
@@ -21,9 +24,10 @@ pub(super) struct Plot {
     svg: Option<String>,
     file: String,
     section: figure::Section,
-    pub(super) finding: Option<String>,
-    /// Back to the finding.
-    finding_anchor: Option<String>,
+    /// Ids of the findings that show in it.
+    findings: Vec<String>,
+    /// Back to these.
+    back: Vec<Link>,
 }
 
 #[derive(Template)]
@@ -43,18 +47,9 @@ struct Chapter<'a> {
 const OPEN: usize = 3;
 
 impl Plot {
-    /// Whether it shows what a finding says: drawn for it, or the map in which its kind shows.
+    /// Whether a finding shows in it.
     pub(super) fn shows(&self, finding: &Finding) -> bool {
-        let map = match finding.kind {
-            FindingKind::LateRank | FindingKind::LateHost | FindingKind::IntermittentLateRank => {
-                "map-late-arrival"
-            }
-            FindingKind::SlowLink => "map-transfer-time",
-            FindingKind::StageImbalance => "ranks-waiting",
-            FindingKind::TcpRetransmits => "hosts-waiting",
-            _ => return self.finding.as_ref() == Some(&finding.id),
-        };
-        self.finding.as_ref() == Some(&finding.id) || self.file.starts_with(map)
+        self.findings.contains(&finding.id)
     }
 
     pub(super) fn link(&self) -> Link {
@@ -65,13 +60,19 @@ impl Plot {
     }
 }
 
+/// Where a figure stands on the page: what a finding shows in comes first, whatever it is of.
+fn section_of(figure: &Figure) -> figure::Section {
+    if figure.findings.is_empty() {
+        figure.section
+    } else {
+        figure::Section::Findings
+    }
+}
+
 /// The figures for the page, those of findings first so that they fit when not all do.
-pub(super) fn prepare(
-    figures: &[Figure],
-    finding_anchor: impl Fn(&str) -> Option<String>,
-) -> Vec<Plot> {
+pub(super) fn prepare(figures: &[Figure], back: impl Fn(&str) -> Option<Link>) -> Vec<Plot> {
     let mut order: Vec<&Figure> = figures.iter().collect();
-    order.sort_by_key(|figure| figure.section);
+    order.sort_by_key(|figure| section_of(figure));
     let mut left = BYTES;
     order
         .into_iter()
@@ -89,9 +90,14 @@ pub(super) fn prepare(
                 description: super::text::sentence(&figure.description),
                 svg,
                 file: plot_file::name(&figure.id),
-                section: figure.section,
-                finding: figure.finding.clone(),
-                finding_anchor: figure.finding.as_deref().and_then(&finding_anchor),
+                section: section_of(figure),
+                back: figure
+                    .findings
+                    .iter()
+                    .filter_map(|id| back(id))
+                    .take(BACK)
+                    .collect(),
+                findings: figure.findings.clone(),
             }
         })
         .collect()
@@ -124,7 +130,7 @@ pub(super) fn section(plots: &[Plot]) -> Result<Section, askama::Error> {
 
 const fn chapter(of: figure::Section) -> &'static str {
     match of {
-        figure::Section::Findings => "Findings",
+        figure::Section::Findings => "What the findings show in",
         figure::Section::Changes => "What changed",
         figure::Section::Trend => "Over the runs",
         figure::Section::Bandwidth => "Bandwidth over time",

@@ -162,6 +162,23 @@ pub(super) fn moment(at: Timestamp) -> String {
     )
 }
 
+/// A stretch of time in UTC, to the second, or where it is short so exact that its length has three digits.
+pub(super) fn stretch(from: Timestamp, to: Timestamp) -> String {
+    let long = to.as_unix_micros().abs_diff(from.as_unix_micros());
+    let format = match long {
+        0..10_000_000 => "%Y-%m-%dT%H:%M:%S%.3fZ",
+        10_000_000..100_000_000 => "%Y-%m-%dT%H:%M:%S%.1fZ",
+        _ => "%Y-%m-%dT%H:%M:%SZ",
+    };
+    let text = |at: Timestamp| {
+        jiff::Timestamp::from_microsecond(at.as_unix_micros())
+            .ok()
+            .and_then(|of| jiff::fmt::strtime::format(format, of).ok())
+            .unwrap_or_else(|| moment(at))
+    };
+    format!("{} to {} ({})", text(from), text(to), micros(long as f64))
+}
+
 /// "1 rank", "2 ranks".
 pub(super) fn plural(value: u64, one: &str, many: &str) -> String {
     format!(
@@ -274,6 +291,17 @@ mod tests {
         let at = Timestamp::from_unix_micros(1_773_480_413_589_793);
         assert_eq!(moment(at), "2026-03-14T09:26:53Z");
         assert!(moment(Timestamp::from_unix_micros(i64::MAX)).contains("after 1970"));
+        let later = |us: i64| Timestamp::from_unix_micros(1_773_480_413_589_793 + us);
+        let stretches =
+            [1_300_000, 20_000_000, 300_000_000].map(|us| plain(&stretch(at, later(us))));
+        assert_eq!(
+            stretches,
+            [
+                "2026-03-14T09:26:53.589Z to 2026-03-14T09:26:54.889Z (1.30 s)",
+                "2026-03-14T09:26:53.5Z to 2026-03-14T09:27:13.5Z (20.0 s)",
+                "2026-03-14T09:26:53Z to 2026-03-14T09:31:53Z (5 min)"
+            ]
+        );
     }
 
     proptest! {

@@ -35,6 +35,10 @@ pub(crate) enum Colour {
     Transfer,
     /// Waiting for others.
     Waiting,
+    /// Waiting of a pipeline's stages for each other.
+    Order,
+    /// Waiting because arrivals differ a little.
+    Spread,
     /// Transfer slower than that of peers.
     Slow,
     /// A mark that calls for attention.
@@ -125,6 +129,8 @@ impl Colour {
             Self::Idle => shades(0xD0D4D9, 0x4A515B),
             Self::Transfer => shades(0x3A7CA5, 0x5AA5D6),
             Self::Waiting => shades(0xE8A33D, 0xF0B557),
+            Self::Order => shades(0x7FA99B, 0x6E9A8B),
+            Self::Spread => shades(0xF3DCB4, 0x7D6A45),
             Self::Slow => shades(0xB5446E, 0xE07A9F),
             Self::Alert => shades(0xC0261C, 0xFF6B5E),
             Self::Series(n) => SERIES_SHADES[n % SERIES],
@@ -156,6 +162,8 @@ impl Colour {
             Self::Idle,
             Self::Transfer,
             Self::Waiting,
+            Self::Order,
+            Self::Spread,
             Self::Slow,
             Self::Alert,
         ]

@@ -10,8 +10,9 @@ mod hostile;
 mod sample;
 
 use nccl_report_analyze::facts::{
-    CommClass, Communicator, Family, FamilyOperation, Group, GroupKey, Job, Loss, Member, Overview,
-    PairSlice, Process, ProcessId, Run, Share, Slice, SliceOf, TimeBudget, TimingSource,
+    BudgetPart, CommClass, Communicator, Family, FamilyOperation, Group, GroupKey, Job, Loss,
+    Member, Overview, PairSlice, Process, ProcessId, Run, Share, Slice, SliceOf, TimeBudget,
+    TimeCause, TimingSource,
 };
 use nccl_report_analyze::units::{BusBandwidth, ExecTime, MessageSize, Timestamp};
 use nccl_report_ingest::{Inputs, LineCounts};
@@ -54,13 +55,7 @@ pub fn job_of(nodes: u32) -> Job {
         slices: slices(nodes, &communicators),
         pairs: pairs(nodes, &communicators),
         shares: shares(&families),
-        budget: Some(TimeBudget {
-            total: ExecTime::from_micros(4.0e9),
-            transfer: ExecTime::from_micros(2.6e9),
-            waiting: ExecTime::from_micros(0.9e9),
-            slow_links: ExecTime::from_micros(0.3e9),
-            unexplained: ExecTime::from_micros(0.2e9),
-        }),
+        budget: Some(budget()),
         findings: findings(),
         scatters: Vec::new(),
         histograms: Vec::new(),
@@ -71,6 +66,27 @@ pub fn job_of(nodes: u32) -> Job {
         communicators,
         families,
         groups,
+    }
+}
+
+fn budget() -> TimeBudget {
+    let part = |cause, finding: Option<&str>, micros| BudgetPart {
+        cause,
+        finding: finding.map(str::to_owned),
+        time: ExecTime::from_micros(micros),
+    };
+    TimeBudget {
+        total: ExecTime::from_micros(4.0e9),
+        waiting: ExecTime::from_micros(9.0e8),
+        parts: vec![
+            part(TimeCause::Transfer, None, 2.6e9),
+            part(TimeCause::Finding, Some("late_rank:gpu-002/4705/5"), 6.4e8),
+            part(TimeCause::Finding, Some("slow_link:fabric/1"), 2e8),
+            part(TimeCause::Finding, Some("slow_link:nic/gpu-003"), 1e8),
+            part(TimeCause::PipelineOrder, None, 1e8),
+            part(TimeCause::OrdinarySpread, None, 1.6e8),
+            part(TimeCause::Unexplained, None, 2e8),
+        ],
     }
 }
 

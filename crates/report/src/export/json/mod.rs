@@ -29,7 +29,7 @@ struct Head<'a> {
     inputs: InputsOut<'a>,
     runs: Vec<RunOut<'a>>,
     findings: &'a [Finding],
-    budget: Option<BudgetOut>,
+    budget: Option<BudgetOut<'a>>,
 }
 
 /// The tables: a record a line.

@@ -1,6 +1,8 @@
 //! Where the time goes: slices, pairs, shares, and the budget.
 
-use nccl_report_analyze::facts::{Job, PairSlice, Share, Slice, SliceOf, TimeBudget};
+use nccl_report_analyze::facts::{
+    BudgetPart, Job, PairSlice, Share, Slice, SliceOf, TimeBudget, TimeCause,
+};
 use serde::Serialize;
 
 use super::statistics::Times;
@@ -141,24 +143,34 @@ impl<'a> ShareOut<'a> {
     }
 }
 
-/// The four parts add up to the total.
+/// The parts add up to the total.
 #[derive(Serialize)]
-pub(super) struct BudgetOut {
+pub(super) struct BudgetOut<'a> {
     total_us: f64,
-    transfer_us: f64,
+    /// Waiting of ranks for each other, for whatever reason.
     waiting_us: f64,
-    slow_links_us: f64,
-    unexplained_us: f64,
+    parts: Vec<BudgetPartOut<'a>>,
 }
 
-impl BudgetOut {
-    pub(super) fn of(of: &TimeBudget) -> Self {
+#[derive(Serialize)]
+struct BudgetPartOut<'a> {
+    cause: TimeCause,
+    /// The `id` of a finding.
+    finding: Option<&'a str>,
+    time_us: f64,
+}
+
+impl<'a> BudgetOut<'a> {
+    pub(super) fn of(of: &'a TimeBudget) -> Self {
+        let part = |p: &'a BudgetPart| BudgetPartOut {
+            cause: p.cause,
+            finding: p.finding.as_deref(),
+            time_us: p.time.as_micros(),
+        };
         Self {
             total_us: of.total.as_micros(),
-            transfer_us: of.transfer.as_micros(),
             waiting_us: of.waiting.as_micros(),
-            slow_links_us: of.slow_links.as_micros(),
-            unexplained_us: of.unexplained.as_micros(),
+            parts: of.parts.iter().map(part).collect(),
         }
     }
 }

@@ -139,10 +139,19 @@ pub(crate) fn job(hosts: u32, per_host: u32, name: impl Fn(u32) -> String) -> Jo
         shares,
         budget: Some(TimeBudget {
             total: micros(3.6e9),
-            transfer: micros(2.1e9),
-            waiting: micros(0.9e9),
-            slow_links: micros(0.2e9),
-            unexplained: micros(0.4e9),
+            waiting: micros(1.1e9),
+            parts: [
+                (TimeCause::Transfer, 2.1e9),
+                (TimeCause::Finding, 0.9e9),
+                (TimeCause::OrdinarySpread, 0.2e9),
+                (TimeCause::Unexplained, 0.4e9),
+            ]
+            .map(|(cause, time)| BudgetPart {
+                cause,
+                finding: None,
+                time: micros(time),
+            })
+            .into(),
         }),
         findings: vec![],
         scatters,

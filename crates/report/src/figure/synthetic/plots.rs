@@ -112,6 +112,7 @@ pub(super) fn heat_maps(random: &mut Random, ranks: u32) -> Vec<HeatMap> {
     let rows: Vec<ProcessId> = (0..ranks).map(ProcessId).collect();
     vec![
         HeatMap {
+            of: MapOf::Lateness,
             title: "late arrival, µs a collective, median".into(),
             unit: "µs".into(),
             rows: rows.clone(),
@@ -120,6 +121,7 @@ pub(super) fn heat_maps(random: &mut Random, ranks: u32) -> Vec<HeatMap> {
             neutral: 0.0,
         },
         HeatMap {
+            of: MapOf::Transfer,
             title: "transfer time against peers".into(),
             unit: "×".into(),
             rows,

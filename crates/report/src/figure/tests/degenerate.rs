@@ -2,7 +2,7 @@
 
 use nccl_report_analyze::facts::{CommClass, DensityCell, Distribution, Histogram};
 use nccl_report_analyze::facts::{
-    HeatMap, Job, PairMatrix, ProcessId, Scatter, ScatterPoint, ScatterSeries,
+    HeatMap, Job, MapOf, PairMatrix, ProcessId, Scatter, ScatterPoint, ScatterSeries,
 };
 use nccl_report_analyze::units::{BusBandwidth, ExecTime, MessageSize, Timestamp};
 use proptest::collection::vec;
@@ -137,8 +137,8 @@ fn odd_job(v: &[f64], t: &[i64], counts: &[u64]) -> Job {
     for (i, share) in job.shares.iter_mut().enumerate() {
         (share.time, share.share_of_time, share.family) = (e(i), value(i), n(i) as u32 % 5);
     }
-    if let Some(budget) = &mut job.budget {
-        (budget.transfer, budget.waiting, budget.slow_links) = (e(0), e(1), e(2));
+    for (i, part) in job.budget.iter_mut().flat_map(|b| &mut b.parts).enumerate() {
+        part.time = e(i);
     }
     job.scatters = vec![Scatter {
         class: CommClass::Mixed,
@@ -174,6 +174,7 @@ fn odd_job(v: &[f64], t: &[i64], counts: &[u64]) -> Job {
         counts: counts.to_vec(),
     }];
     job.heat_maps = vec![HeatMap {
+        of: MapOf::Transfer,
         title: String::new(),
         unit: "µs".into(),
         rows: (0..counts.len()).map(process).collect(),

@@ -3,6 +3,7 @@
 mod degenerate;
 mod layout;
 mod look;
+mod shown;
 mod truth;
 
 use roxmltree::{Document, Node};

@@ -1,6 +1,6 @@
 //! What is drawn is what the facts say: places on paper are read back through the axis' own labels.
 
-use nccl_report_analyze::facts::{CommClass, TimeBudget};
+use nccl_report_analyze::facts::{BudgetPart, CommClass, TimeBudget, TimeCause};
 use nccl_report_analyze::units::{BusBandwidth, ExecTime};
 use roxmltree::Document;
 
@@ -141,10 +141,19 @@ fn the_budget_adds_up() {
     let t = ExecTime::from_micros;
     job.budget = Some(TimeBudget {
         total: t(100.0),
-        transfer: t(50.0),
-        waiting: t(30.0),
-        slow_links: t(15.0),
-        unexplained: t(5.0),
+        waiting: t(45.0),
+        parts: [
+            (TimeCause::Transfer, 50.0),
+            (TimeCause::PipelineOrder, 30.0),
+            (TimeCause::OrdinarySpread, 15.0),
+            (TimeCause::Unexplained, 5.0),
+        ]
+        .map(|(cause, time)| BudgetPart {
+            cause,
+            finding: None,
+            time: t(time),
+        })
+        .into(),
     });
     let figures = all(&job);
     let figure = find(&figures, "time-budget");
@@ -169,7 +178,7 @@ fn the_budget_adds_up() {
     assert!(
         figure
             .description
-            .contains("waiting for late ranks: 30.0%, 30.0 µs"),
+            .contains("pipeline order: 30.0%, 30.0 µs"),
         "{}",
         figure.description
     );
@@ -216,7 +225,7 @@ fn the_timeline_names_the_last_to_arrive() {
     let job = synthetic::job(2, 8, synthetic::plain);
     let figures = all(&job);
     let figure = find(&figures, "timeline-late-rank-gpu-000-4005-5");
-    assert_eq!(figure.finding.as_deref(), Some("late_rank:gpu-000/4005/5"));
+    assert_eq!(figure.findings, ["late_rank:gpu-000/4005/5"]);
     assert!(
         figure
             .description
@@ -231,7 +240,17 @@ fn the_timeline_names_the_last_to_arrive() {
         .collect();
     assert_eq!(red.len(), 2);
     assert_eq!(red[0], "gpu-000:5, rank 5");
-    assert!(red[1].starts_with("last, "), "{red:?}");
+    // Arrivals of the others are spread over 60 µs, the last comes at 700.
+    let late = red[1].strip_prefix("last, ").expect("a remark");
+    let micros: f64 = late
+        .split(' ')
+        .next()
+        .and_then(|n| n.parse().ok())
+        .expect("a number");
+    assert!(
+        (640.0..700.0).contains(&micros) && late.ends_with("µs late"),
+        "{red:?}"
+    );
 }
 
 #[test]

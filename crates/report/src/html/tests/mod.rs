@@ -88,9 +88,9 @@ fn the_page_opens_with_what_matters() {
             .unwrap_or_else(|| panic!("no {id}"))
     };
     let order = [
-        "data",
         "findings",
         "time-budget",
+        "data",
         "families",
         "groups",
         "plots",
@@ -134,7 +134,7 @@ fn findings_and_figures_point_at_each_other() {
         title: "Who arrives when".to_owned(),
         description: "A bar for each rank.".to_owned(),
         svg: "<svg viewBox=\"0 0 9 9\"><rect id=\"a\"/></svg>".to_owned(),
-        finding: Some(job.findings[0].id.clone()),
+        findings: vec![job.findings[0].id.clone()],
     }];
     let page = Html::parse_document(&super::page(&job, &figures).expect("renders"));
     let to_figure = select(&page, "#finding-1 .more a");
