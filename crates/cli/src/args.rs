@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::exit::Status;
 use crate::help;
+use crate::settings::WhichShard;
 
 /// The command line. Without a subcommand it is the main job.
 #[derive(Debug, Parser)]
@@ -41,6 +42,12 @@ pub enum Command {
     /// Compare two jobs, and fail on a regression
     #[command(long_about = help::COMPARE_LONG, after_help = help::COMPARE_AFTER)]
     Compare(CompareArgs),
+    /// Make the report of a job that was read in shards
+    #[command(long_about = help::MERGE_LONG, after_help = help::MERGE_AFTER)]
+    Merge(MergeArgs),
+    /// Print a batch file that reads a job in shards, for sbatch
+    #[command(name = "slurm-script", long_about = help::SLURM_LONG, after_help = help::SLURM_AFTER)]
+    SlurmScript(SlurmScriptArgs),
     /// Print the completions of a shell
     #[command(after_help = help::COMPLETIONS_AFTER)]
     Completions {
@@ -71,6 +78,20 @@ pub struct ReportArgs {
     /// What to print on stdout: a summary, or the content of report.json
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub format: Format,
+
+    /// Read only this share of the files, and make no report
+    ///
+    /// The share goes to DIR/shards; `nccl-report merge DIR` makes the report once all are there. Shards count from 0: `0/16` to
+    /// `15/16`. Without a value the numbers are SLURM's, of a job array or else of srun.
+    #[arg(
+        long,
+        value_name = "INDEX/COUNT",
+        num_args = 0..=1,
+        default_missing_value = "slurm",
+        value_parser = which_shard,
+        conflicts_with_all = ["format", "fail_on", "rules"]
+    )]
+    pub shard: Option<WhichShard>,
 
     #[command(flatten)]
     pub verdict: VerdictArgs,
@@ -168,6 +189,56 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Shards: the folder that --out named when they were read, or the folders in its shards/
+    #[arg(value_name = "PARTS", required = true, value_hint = ValueHint::DirPath)]
+    pub parts: Vec<PathBuf>,
+
+    /// Folder of the report [default: PARTS, where that is the one folder that holds shards/]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    /// What to print on stdout: a summary, or the content of report.json
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub format: Format,
+
+    #[command(flatten)]
+    pub verdict: VerdictArgs,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SlurmScriptArgs {
+    /// Dumps: files, or folders, on a file system that all machines see
+    #[arg(value_name = "LOGS", required = true, value_hint = ValueHint::AnyPath)]
+    pub logs: Vec<PathBuf>,
+
+    /// How many shards, each a task of the job array
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=MOST_SHARDS))]
+    pub shards: u32,
+
+    /// Folder of the report, which all machines see [default: ./<name of LOGS>-report]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    /// One more option for sbatch, such as --sbatch=--partition=cpu; may be repeated
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub sbatch: Vec<String>,
+}
+
+/// A job array may have a million tasks where SLURM's MaxArraySize allows as many as it can.
+const MOST_SHARDS: i64 = 1_000_000;
+
+/// `INDEX/COUNT`, or that SLURM says it.
+fn which_shard(text: &str) -> Result<WhichShard, String> {
+    match text {
+        "slurm" => Ok(WhichShard::Slurm),
+        numbers => numbers.parse().map(WhichShard::Numbered),
+    }
 }
 
 /// A percentage above zero, "3" or "3%", as a share.

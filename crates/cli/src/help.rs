@@ -1,7 +1,15 @@
 //! The parts of `--help` that are about more than one option.
 
 /// Names that mean a subcommand when they come first.
-pub const SUBCOMMANDS: [&str; 5] = ["ingest", "analyze", "compare", "completions", "man"];
+pub const SUBCOMMANDS: [&str; 7] = [
+    "ingest",
+    "analyze",
+    "compare",
+    "merge",
+    "slurm-script",
+    "completions",
+    "man",
+];
 
 /// Where the plugin writes its dumps.
 pub const DUMP_DIR: &str = "NCCL_INSPECTOR_DUMP_DIR";
@@ -136,6 +144,34 @@ Exit status:
   3    the data can't tell: too short, partial, or of another shape; or fewer
        than three earlier runs compare
   130  stopped by Ctrl-C";
+
+pub const MERGE_LONG: &str = "\
+Makes the report of a job whose files several machines have read, each a share \
+with --shard. The report is the same, byte for byte, as the one that a single \
+machine makes.
+
+A shard that is missing, there twice, unfinished, or made of other files is \
+refused by name, and nothing is written.";
+
+pub const MERGE_AFTER: &str = "\
+Examples:
+  nccl-report /logs/job42 --out r --shard 0/2      on one machine
+  nccl-report /logs/job42 --out r --shard 1/2      on another
+  nccl-report merge r                              anywhere, when both are done";
+
+pub const SLURM_LONG: &str = "\
+Prints a batch file for sbatch: a job array whose tasks read a share of the \
+files each, and a last job that merges them when all have succeeded. A task \
+that fails is run again; what it had read is kept.";
+
+pub const SLURM_AFTER: &str = "\
+Examples:
+  nccl-report slurm-script --shards 64 /logs/job42 > report.sbatch
+  sbatch report.sbatch
+
+Without a batch file, inside an allocation:
+  srun --ntasks=64 nccl-report /logs/job42 --out r --shard
+  nccl-report merge r";
 
 pub const COMPLETIONS_AFTER: &str = "\
 Examples:

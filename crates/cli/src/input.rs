@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::output::{self, DATASET};
+use crate::output::{self, DATASET, SHARDS};
 
 /// Where the records come from.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +44,9 @@ fn dataset_in(folder: &Path) -> Option<PathBuf> {
         return Some(folder.to_owned());
     }
     let inner = folder.join(DATASET);
-    let only_ours = output::holds_only(folder, |name| output::REPORT_FILES.contains(&name));
+    let only_ours = output::holds_only(folder, |name| {
+        name == SHARDS || output::REPORT_FILES.contains(&name)
+    });
     (output::is_dataset(&inner) && only_ours).then_some(inner)
 }
 

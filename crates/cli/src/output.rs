@@ -14,6 +14,8 @@ pub const DATASET: &str = "parquet";
 pub const JSON: &str = "report.json";
 /// The JSON of a comparison, inside its folder.
 pub const COMPARE_JSON: &str = "compare.json";
+/// The folder of the datasets of single shards, inside the output folder of all.
+pub const SHARDS: &str = "shards";
 /// Everything that a comparison writes into its folder.
 pub const COMPARISON_FILES: [&str; 3] = ["index.html", COMPARE_JSON, "plots"];
 /// Everything that the program writes into an output folder.
@@ -202,7 +204,8 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-fn is_within(path: &Path, folder: &Path) -> bool {
+/// Whether a path lies in a folder, or is it.
+pub fn is_within(path: &Path, folder: &Path) -> bool {
     match (path.canonicalize(), folder.canonicalize()) {
         (Ok(path), Ok(folder)) => path.starts_with(folder),
         _ => false,

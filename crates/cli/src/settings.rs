@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use nccl_report_analyze::facts::Severity;
+use nccl_report_ingest::Shard;
 
 use crate::args::{
     AnalyzeArgs, Cli, Color, Command as Typed, CommonArgs, CompareArgs, Format, Gate, IngestArgs,
-    ReportArgs,
+    MergeArgs, ReportArgs, SlurmScriptArgs,
 };
 
 /// What to do, and how to speak.
@@ -25,6 +26,8 @@ pub enum Command {
     Ingest(Ingest),
     Analyze(Analyze),
     Compare(Compare),
+    Merge(Merge),
+    SlurmScript(SlurmScript),
     Completions(clap_complete::Shell),
     Man { folder: Option<PathBuf> },
 }
@@ -40,6 +43,35 @@ pub struct Report {
     pub fail_on: Option<Severity>,
     pub rules: Option<PathBuf>,
     pub compression_level: i32,
+    /// Only read a share, and leave the report to `merge`.
+    pub shard: Option<WhichShard>,
+}
+
+/// Which share of the files this process reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhichShard {
+    Numbered(Shard),
+    /// As SLURM numbered it.
+    Slurm,
+}
+
+/// The report of shards that were read before.
+#[derive(Debug)]
+pub struct Merge {
+    pub parts: Vec<PathBuf>,
+    /// Its inputs are empty.
+    pub report: Report,
+}
+
+/// A script that reads a job in shards.
+#[derive(Debug)]
+pub struct SlurmScript {
+    pub logs: Vec<PathBuf>,
+    pub shards: u32,
+    /// `None`: named after the inputs.
+    pub out: Option<PathBuf>,
+    /// More lines for `#SBATCH`.
+    pub options: Vec<String>,
 }
 
 /// The Parquet tables only.
@@ -109,6 +141,8 @@ impl From<Cli> for Settings {
             Some(Typed::Ingest(args)) => from_ingest(args),
             Some(Typed::Analyze(args)) => from_analyze(args),
             Some(Typed::Compare(args)) => from_compare(args),
+            Some(Typed::Merge(args)) => from_merge(args),
+            Some(Typed::SlurmScript(args)) => (from_slurm_script(args), None),
             Some(Typed::Completions { shell }) => (Command::Completions(shell), None),
             Some(Typed::Man { dir }) => (Command::Man { folder: dir }, None),
         };
@@ -136,6 +170,7 @@ fn from_report(args: ReportArgs) -> (Command, Option<CommonArgs>) {
         fail_on: args.verdict.fail_on.map(severity),
         rules: args.verdict.rules.rules,
         compression_level: args.table.compression_level,
+        shard: args.shard,
     };
     (Command::Report(report), Some(args.common))
 }
@@ -158,6 +193,34 @@ fn from_analyze(args: AnalyzeArgs) -> (Command, Option<CommonArgs>) {
         rules: args.verdict.rules.rules,
     };
     (Command::Analyze(analyze), Some(args.common))
+}
+
+fn from_merge(args: MergeArgs) -> (Command, Option<CommonArgs>) {
+    let report = Report {
+        inputs: Vec::new(),
+        out: args.out,
+        title: args.verdict.title,
+        print_json: args.format == Format::Json,
+        fail_on: args.verdict.fail_on.map(severity),
+        rules: args.verdict.rules.rules,
+        // Tables are taken as they are.
+        compression_level: 0,
+        shard: None,
+    };
+    let merge = Merge {
+        parts: args.parts,
+        report,
+    };
+    (Command::Merge(merge), Some(args.common))
+}
+
+fn from_slurm_script(args: SlurmScriptArgs) -> Command {
+    Command::SlurmScript(SlurmScript {
+        logs: args.logs,
+        shards: args.shards,
+        out: args.out,
+        options: args.sbatch,
+    })
 }
 
 fn from_compare(args: CompareArgs) -> (Command, Option<CommonArgs>) {

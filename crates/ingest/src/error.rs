@@ -38,6 +38,12 @@ pub enum Error {
         /// What is missing or wrong.
         reason: String,
     },
+    /// Datasets that were to make a whole don't.
+    #[error("failed to merge: {reason}")]
+    Parts {
+        /// Which is missing, doubled or of another job.
+        reason: String,
+    },
     /// The caller asked to stop.
     #[error("interrupted; what was half-written is gone")]
     Cancelled,

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::dataset::{Folder, Manifest, Unfinished, remove};
+use crate::dataset::{Folder, Manifest, Unfinished, name_copies, remove};
+use crate::shard::{Part, Shard};
 use crate::source::discover;
 use crate::{Dataset, Error, Progress};
 
@@ -27,8 +28,19 @@ pub struct Options {
     pub exclude: Vec<PathBuf>,
     /// zstd level of the Parquet files.
     pub compression_level: i32,
+    /// Read only a share of the files; `None` reads all.
+    pub share: Option<Share>,
     /// Set to `true` to stop early.
     pub cancel: Arc<AtomicBool>,
+}
+
+/// A share of a job, of which other machines read the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share {
+    /// Which.
+    pub shard: Shard,
+    /// What the whole job is called.
+    pub job: String,
 }
 
 /// Reads the inputs into the dataset. What an earlier run made of inputs with the same content stays as it is.
@@ -45,6 +57,13 @@ pub fn ingest(options: &Options, progress: &dyn Progress) -> Result<Dataset, Err
     let folder = Folder::lock(&options.dataset)?;
     let mut manifest = Manifest::new(options.compression_level);
     let plan = Plan::make(options, &folder, &manifest, found, progress)?;
+    manifest.part = options.share.as_ref().map(|share| Part {
+        shard: share.shard,
+        job: share.job.clone(),
+        files: plan.files,
+        listing: plan.listing,
+        copies: plan.copies.clone(),
+    });
     manifest.skipped.clone_from(&plan.skipped);
     manifest.files = plan.kept().cloned().collect();
 
@@ -64,8 +83,11 @@ pub fn ingest(options: &Options, progress: &dyn Progress) -> Result<Dataset, Err
         }
         return Err(error);
     }
-    plan.name_copies(&mut manifest);
-    manifest.sort();
+    if options.share.is_none() {
+        // Of a share, the file that is used may be another's: whoever merges names them.
+        name_copies(&plan.copies, &mut manifest);
+        manifest.sort();
+    }
     for path in folder.stale(&plan.earlier, &manifest)? {
         unfinished.mark()?;
         remove(&path)?;

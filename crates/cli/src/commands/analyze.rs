@@ -76,6 +76,7 @@ fn read_aside(
         dataset: tables.path().join(DATASET),
         exclude,
         compression_level: COMPRESSION_LEVEL,
+        share: None,
     })?;
     Ok((phases.with_records(dataset, logs)?, tables))
 }

@@ -128,6 +128,7 @@ impl Reader<'_> {
                     dataset: tables.path().join(DATASET),
                     exclude,
                     compression_level: COMPRESSION_LEVEL,
+                    share: None,
                 };
                 let dataset = phases.read(reading).map_err(of_role)?;
                 let dataset = phases.with_records(dataset, &logs).map_err(of_role)?;

@@ -1,6 +1,6 @@
 //! From settings to the command, and from its result to the exit status.
 
-use super::{analyze, compare, completions, ingest, man, report};
+use super::{analyze, compare, completions, ingest, man, merge, report, slurm_script};
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::settings::{Command, Settings};
@@ -25,6 +25,8 @@ fn obey(settings: &Settings, console: Console) -> Result<Status, Failure> {
         Command::Ingest(s) => ingest::run(s, console),
         Command::Analyze(s) => analyze::run(s, console),
         Command::Compare(s) => compare::run(s, console),
+        Command::Merge(s) => merge::run(s, console),
+        Command::SlurmScript(s) => slurm_script::run(s, console),
         Command::Completions(shell) => completions::run(*shell, console),
         Command::Man { folder } => man::run(folder.as_deref(), console),
     }

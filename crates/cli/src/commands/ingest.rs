@@ -44,6 +44,7 @@ pub fn into(
         dataset: out.dataset(),
         exclude: out.exclude(logs),
         compression_level,
+        share: None,
     })?;
     match phases.with_records(dataset, logs) {
         Ok(dataset) => Ok((dataset, out)),

@@ -7,8 +7,11 @@ mod dispatch;
 mod history;
 mod ingest;
 mod man;
+mod merge;
 mod phases;
 mod report;
 mod rules;
+mod shard;
+mod slurm_script;
 
 pub use dispatch::run;

@@ -1,12 +1,14 @@
 //! The phases of a run, each with its progress line, its timing, and a Ctrl-C that is heard.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use nccl_report_analyze::facts::Job;
 use nccl_report_analyze::{Examined, Options as AnalyzeOptions, Rules, analyze, examine};
 use nccl_report_ingest::ebpf;
-use nccl_report_ingest::{Dataset, Options as IngestOptions, ingest};
+use nccl_report_ingest::{Dataset, MergeOptions, Options as IngestOptions, Share, ingest, merge};
 use nccl_report_render::{Options as RenderOptions, Written, write};
 
 use crate::failure::Failure;
@@ -32,6 +34,8 @@ pub struct Reading<'a> {
     pub dataset: PathBuf,
     pub exclude: Vec<PathBuf>,
     pub compression_level: i32,
+    /// `None`: all of it.
+    pub share: Option<Share>,
 }
 
 impl Phases {
@@ -51,6 +55,7 @@ impl Phases {
             dataset: reading.dataset,
             exclude: reading.exclude,
             compression_level: reading.compression_level,
+            share: reading.share,
             cancel: self.interrupt.flag(),
         };
         let dataset = {
@@ -59,6 +64,22 @@ impl Phases {
         };
         self.console.timing("reading", start.elapsed());
         Ok(dataset)
+    }
+
+    /// The tables of all shards → one dataset, and what the job is called.
+    pub fn merge(&self, options: MergeOptions) -> Result<(Dataset, String), Failure> {
+        let start = Instant::now();
+        let merged = {
+            let _line = Line::busy(self.console.loudness(), "merging");
+            merge(&options)?
+        };
+        self.console.timing("merging", start.elapsed());
+        Ok(merged)
+    }
+
+    /// The flag that a Ctrl-C sets.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.interrupt.flag()
     }
 
     /// The tables of an earlier run.

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use nccl_report_analyze::Rules;
 use nccl_report_ingest::Dataset;
 use nccl_report_render::report_json;
 
 use super::ingest;
 use super::phases::{Phases, report_folder_of, title, title_of_earlier};
-use super::rules;
+use super::{rules, shard};
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;
@@ -17,18 +18,33 @@ use crate::settings::Report;
 use crate::ui::{Console, Places, summary};
 
 pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
+    if let Some(which) = settings.shard {
+        return shard::run(settings, which, console);
+    }
     let phases = Phases::begin(console);
     let rules = rules::read(settings.rules.as_deref())?;
+    let opened = match Source::of(&settings.inputs)? {
+        Source::Logs(logs) => from_logs(settings, &phases, &logs)?,
+        Source::Dataset(earlier) => from_earlier(settings, &phases, earlier)?,
+    };
+    finish(settings, &phases, opened, rules, console)
+}
+
+/// Analyses the dataset, writes the report and prints the summary.
+pub fn finish(
+    settings: &Report,
+    phases: &Phases,
+    opened: Opened,
+    rules: Option<Rules>,
+    console: Console,
+) -> Result<Status, Failure> {
     let Opened {
         dataset,
         tables,
         mut out,
         title,
         traces,
-    } = match Source::of(&settings.inputs)? {
-        Source::Logs(logs) => from_logs(settings, &phases, &logs)?,
-        Source::Dataset(earlier) => from_earlier(settings, &phases, earlier)?,
-    };
+    } = opened;
     let job = phases.analyse(dataset, title, &traces, rules)?;
     let written = phases.write(&job, out.path())?;
     out.keep();
@@ -46,13 +62,15 @@ pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
     Ok(console.verdict(&job, settings.fail_on))
 }
 
-struct Opened {
-    dataset: Dataset,
-    tables: PathBuf,
-    out: OutputFolder,
-    title: String,
+/// A job that is ready to be analysed.
+pub struct Opened {
+    pub dataset: Dataset,
+    /// Where it lies.
+    pub tables: PathBuf,
+    pub out: OutputFolder,
+    pub title: String,
     /// Where eBPF traces may lie.
-    traces: Vec<PathBuf>,
+    pub traces: Vec<PathBuf>,
 }
 
 fn from_logs(settings: &Report, phases: &Phases, logs: &[PathBuf]) -> Result<Opened, Failure> {

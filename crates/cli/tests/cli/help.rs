@@ -21,11 +21,13 @@ Usage: nccl-report [OPTIONS] <LOGS>...
        nccl-report <COMMAND>
 
 Commands:
-  ingest       Write only the Parquet tables
-  analyze      Print only the JSON
-  compare      Compare two jobs, and fail on a regression
-  completions  Print the completions of a shell
-  man          Print the man page
+  ingest        Write only the Parquet tables
+  analyze       Print only the JSON
+  compare       Compare two jobs, and fail on a regression
+  merge         Make the report of a job that was read in shards
+  slurm-script  Print a batch file that reads a job in shards, for sbatch
+  completions   Print the completions of a shell
+  man           Print the man page
 
 Arguments:
   <LOGS>...  Dumps: files, or folders that are searched recursively
@@ -34,6 +36,7 @@ Options:
   -o, --out <DIR>              Folder of the report [default: ./<name of LOGS>-report]
       --format <FORMAT>        What to print on stdout: a summary, or the content of report.json
                                [default: text] [possible values: text, json]
+      --shard [<INDEX/COUNT>]  Read only this share of the files, and make no report
       --title <TEXT>           Name of the job, for the head of the report [default: name of LOGS]
       --fail-on <SEVERITY>     Exit with status 1 when a finding is at least this severe [default:
                                never] [possible values: warning, critical]

@@ -14,5 +14,6 @@ mod man;
 mod program;
 mod report;
 mod rules;
+mod shards;
 mod terminal;
 mod usage;

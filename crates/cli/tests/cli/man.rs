@@ -39,6 +39,8 @@ fn pages_of_their_own_go_into_a_folder() {
             "nccl-report-completions.1",
             "nccl-report-ingest.1",
             "nccl-report-man.1",
+            "nccl-report-merge.1",
+            "nccl-report-slurm-script.1",
             "nccl-report.1",
         ]
     );

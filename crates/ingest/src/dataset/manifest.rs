@@ -14,6 +14,7 @@ use super::writer::temporary_in;
 use super::{SourceFile, TableFile};
 use crate::inputs::why_skipped;
 use crate::inspector::FileTally;
+use crate::shard::{NamedCopy, Part};
 use crate::source::{Fingerprint, fingerprint};
 use crate::{Error, Inputs, SkippedFile};
 
@@ -33,6 +34,9 @@ pub(crate) struct Manifest {
     compression_level: i32,
     /// `false` while a run is at work, and after one that was stopped.
     pub(crate) complete: bool,
+    /// Of which share of a job; `None` where it is of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) part: Option<Part>,
     /// Inputs that were read, sorted by name.
     pub(crate) files: Vec<Entry>,
     /// Inputs that weren't: can't be opened, copies.
@@ -81,9 +85,15 @@ impl Manifest {
             },
             compression_level,
             complete: false,
+            part: None,
             files: Vec::new(),
             skipped: Vec::new(),
         }
+    }
+
+    /// A manifest of nothing yet, of the same making as another.
+    pub(crate) fn alike(other: &Self) -> Self {
+        Self::new(other.compression_level)
     }
 
     /// Reads the manifest in a dataset's folder.
@@ -164,7 +174,7 @@ impl Manifest {
     }
 
     /// Every Parquet file of the dataset.
-    pub(super) fn tables(&self) -> impl Iterator<Item = &TableFile> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &TableFile> {
         self.files.iter().flat_map(|file| &file.tables)
     }
 
@@ -228,7 +238,7 @@ impl Entry {
 
 impl TableFile {
     /// Whether the file has the content that was written; reads all of it.
-    fn is_whole(&self, root: &Path) -> io::Result<bool> {
+    pub(crate) fn is_whole(&self, root: &Path) -> io::Result<bool> {
         let path = root.join(&self.path);
         // A file of another length needn't be read.
         Ok(std::fs::metadata(&path)?.len() == self.bytes
@@ -241,6 +251,27 @@ impl TableFile {
             .to_str()
             .is_some_and(|path| naming::is_table_path(self.table, path))
     }
+}
+
+/// Lists copies among the skipped files: each names the one used, or, where that one turned out to hold nothing, shares its fate.
+pub(crate) fn name_copies(copies: &[NamedCopy], manifest: &mut Manifest) {
+    let without_records: BTreeMap<&str, String> = manifest
+        .files
+        .iter()
+        .filter_map(|entry| Some((entry.name.as_str(), why_skipped(&entry.tally)?)))
+        .collect();
+    let copies: Vec<_> = copies
+        .iter()
+        .map(|copy| SkippedFile {
+            path: copy.name.clone(),
+            reason: match without_records.get(copy.of.as_str()) {
+                Some(reason) => reason.clone(),
+                None if copy.whole => format!("a copy of {}, which is used", copy.of),
+                None => format!("an earlier, incomplete copy of {}, which is used", copy.of),
+            },
+        })
+        .collect();
+    manifest.skipped.extend(copies);
 }
 
 /// Where a table's part of an input lies, relative to the dataset's folder; with a slash on every system, as the manifest is read

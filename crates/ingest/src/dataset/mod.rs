@@ -23,9 +23,10 @@ pub use census::{Census, CommunicatorSeen, ProcessSeen};
 pub(crate) use duplicates::{Copy, find_copies};
 pub(crate) use file_tables::{FileTables, Place};
 pub(crate) use folder::{Folder, remove};
-pub(crate) use manifest::{Entry, Manifest};
+pub(crate) use manifest::{Entry, Manifest, name_copies};
 pub(crate) use naming::Stems;
 pub(crate) use unfinished::Unfinished;
+pub(crate) use writer::temporary_in;
 
 /// A folder of Parquet tables and the manifest of what they were made from.
 #[derive(Debug, Clone)]
@@ -80,6 +81,12 @@ impl Dataset {
             return Err(fail(
                 "the run that wrote it was stopped before it was done; read the dumps again".into(),
             ));
+        }
+        if let Some(part) = &manifest.part {
+            return Err(fail(format!(
+                "it holds shard {} of a job, not all of it; `nccl-report merge` makes one of all shards",
+                part.shard
+            )));
         }
         manifest.verify(root).map_err(fail)?;
         Ok(Self::new(root, &manifest))

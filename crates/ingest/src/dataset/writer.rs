@@ -146,7 +146,7 @@ impl Staged {
 }
 
 /// A temporary file with the permissions of an ordinary one: `tempfile` alone lets nobody else read what it made.
-pub(super) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+pub(crate) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY_PREFIX);
     #[cfg(unix)]

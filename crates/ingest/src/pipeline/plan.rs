@@ -8,14 +8,19 @@ use rayon::prelude::*;
 
 use super::Options;
 use crate::dataset::{Copy, Entry, Folder, Manifest, Stems, find_copies};
-use crate::inputs::why_skipped;
-use crate::source::{Candidate, Found, fingerprint};
+use crate::shard::{NamedCopy, listing};
+use crate::source::{Candidate, Fingerprint, Found, fingerprint};
 use crate::{Error, Progress, SkippedFile};
 
 /// What to do with each file.
 pub(super) struct Plan {
     steps: Vec<Step>,
-    copies: Vec<NamedCopy>,
+    /// Copies, among all files of the job.
+    pub(super) copies: Vec<NamedCopy>,
+    /// Files of the whole job that aren't copies.
+    pub(super) files: u64,
+    /// Their names.
+    pub(super) listing: Fingerprint,
     /// Files that were passed over before anything was read.
     pub(super) skipped: Vec<SkippedFile>,
     /// Parquet files that the manifest of an earlier run lists.
@@ -28,12 +33,6 @@ pub(super) struct Step {
     pub(super) stem: String,
     /// What an earlier run made of the same content, if it is still whole.
     kept: Option<Entry>,
-}
-
-struct NamedCopy {
-    name: String,
-    of: String,
-    whole: bool,
 }
 
 impl Plan {
@@ -49,6 +48,8 @@ impl Plan {
         let mut plan = Self {
             steps: Vec::new(),
             copies: Vec::new(),
+            files: 0,
+            listing: listing(&[]),
             skipped: found.skipped,
             earlier: earlier.iter().flat_map(Manifest::table_paths).collect(),
         };
@@ -77,6 +78,7 @@ impl Plan {
                 }
             }
         }
+        plan.share(options, progress);
         plan.steps.par_iter_mut().for_each(|step| {
             step.kept = unchanged(step, &entries, folder, cancel).cloned();
             if let Some(entry) = &step.kept {
@@ -90,6 +92,31 @@ impl Plan {
         }
     }
 
+    /// Keeps the files of this machine's share.
+    fn share(&mut self, options: &Options, progress: &dyn Progress) {
+        let names: Vec<&str> = self
+            .steps
+            .iter()
+            .map(|s| s.candidate.name.as_str())
+            .collect();
+        self.files = names.len() as u64;
+        self.listing = listing(&names);
+        let Some(share) = &options.share else {
+            return;
+        };
+        let mine: BTreeSet<usize> = share.shard.places(&names).into_iter().collect();
+        let mut place = 0;
+        self.steps.retain(|step| {
+            let keep = mine.contains(&place);
+            place += 1;
+            if !keep {
+                progress.advanced(step.candidate.bytes, 0);
+                progress.file_done();
+            }
+            keep
+        });
+    }
+
     /// Entries of files that needn't be read again.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Entry> {
         self.steps.iter().filter_map(|step| step.kept.as_ref())
@@ -98,29 +125,6 @@ impl Plan {
     /// Files to read.
     pub(super) fn to_read(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.kept.is_none())
-    }
-
-    /// Lists the copies among the skipped files: each names the one used, or, where that one turned out to hold nothing, shares its
-    /// fate.
-    pub(super) fn name_copies(&self, manifest: &mut Manifest) {
-        let without_records: BTreeMap<&str, String> = manifest
-            .files
-            .iter()
-            .filter_map(|entry| Some((entry.name.as_str(), why_skipped(&entry.tally)?)))
-            .collect();
-        let copies: Vec<_> = self
-            .copies
-            .iter()
-            .map(|copy| SkippedFile {
-                path: copy.name.clone(),
-                reason: match without_records.get(copy.of.as_str()) {
-                    Some(reason) => reason.clone(),
-                    None if copy.whole => format!("a copy of {}, which is used", copy.of),
-                    None => format!("an earlier, incomplete copy of {}, which is used", copy.of),
-                },
-            })
-            .collect();
-        manifest.skipped.extend(copies);
     }
 }
 

@@ -26,6 +26,7 @@ impl Job {
             dataset: folder.path().join("out/parquet"),
             exclude: Vec::new(),
             compression_level: 1,
+            share: None,
             cancel: Default::default(),
         };
         Self { folder, options }

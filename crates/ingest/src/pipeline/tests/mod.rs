@@ -5,3 +5,4 @@ mod folders;
 mod incremental;
 mod interruption;
 mod job;
+mod shards;
