@@ -169,7 +169,8 @@ fn history() -> History {
         values: (0..13_u32)
             .map(|k| {
                 let wobble = 1.0 + 0.002 * f64::from(k % 3);
-                (k != 4).then(|| level * wobble * if k >= 10 { slow } else { 1.0 })
+                let shift = if k >= 10 { slow } else { 1.0 };
+                (k != 4).then_some(level * wobble * shift)
             })
             .collect(),
         verdict,
