@@ -16,7 +16,7 @@ use crate::communicator::{Topology, family};
 use crate::comparison::{CommBlocks, Examined, Kept};
 use crate::facts::Job;
 use crate::measured::Measured;
-use crate::point_to_point;
+use crate::point_to_point::{self, exchange};
 use crate::records::algorithms;
 use crate::records::census::{self, Census};
 use crate::records::clock;
@@ -152,6 +152,7 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
         traces: vec![Trace::default(); n],
         pairs: std::iter::repeat_with(Default::default).take(n).collect(),
         p2p_micros: vec![Vec::new(); n],
+        exchanges: BTreeSet::new(),
         dropped: dropped(dataset, &census, &topology)?,
         stamps,
         clock,
@@ -234,13 +235,21 @@ fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(),
                 micros[r.member as usize * grid.len()
                     + grid.stretch((r.dumped as f64 - interval / 2.0) as i64)] += r.micros;
             }
+            let mut exchanges = exchange::exchanges(&rows, &direction);
+            let trace = (!exchanges.is_empty())
+                .then(|| trace::trace(&comms[c], &mut exchanges, grid, interval, &|_| true));
             (
                 point_to_point::pairs(&comms[c], &rows, grid, interval, &direction),
                 micros,
+                trace,
             )
         })
         .collect();
-    for (c, (pairs, micros)) in portion.comms.clone().zip(parts) {
+    for (c, (pairs, micros, trace)) in portion.comms.clone().zip(parts) {
+        if let Some(trace) = trace {
+            m.traces[c].merge(trace);
+            m.exchanges.insert(c);
+        }
         if m.p2p_micros[c].is_empty() {
             m.p2p_micros[c] = micros;
         } else {

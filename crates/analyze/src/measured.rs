@@ -1,6 +1,6 @@
 //! Everything measured about a job, before it is put into words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collective::facts::CommFacts;
 use crate::collective::trace::Trace;
@@ -41,6 +41,8 @@ pub(crate) struct Measured {
     pub(crate) pairs: Vec<BTreeMap<PairKey, PairFacts>>,
     /// Time in Send and Recv of each communicator, member by member, stretch by stretch, µs; empty without any.
     pub(crate) p2p_micros: Vec<Vec<f64>>,
+    /// Communicators whose Sends and Receives are exchanges among all ranks: they are traced like collectives.
+    pub(crate) exchanges: BTreeSet<usize>,
     /// Blocks of each communicator, where a comparison wants them.
     pub(crate) blocks: Option<Vec<CommBlocks>>,
     /// Totals of `dump_stats` per communicator: records dropped, where said.

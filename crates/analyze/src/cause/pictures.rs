@@ -16,7 +16,7 @@ pub(crate) fn heat_maps(m: &Measured, owns: &[Own], units: &[Unit]) -> Vec<HeatM
     for o in owns {
         let bins = m.traces[o.comm].member(o.member);
         for b in 0..stretches {
-            if let Some(v) = o.own[b] {
+            if let Some(v) = o.at(b) {
                 let cell = &mut late[o.process * stretches + b];
                 *cell = (
                     cell.0 + v.max(0.0) * bins[b].operations,

@@ -8,8 +8,12 @@ use crate::statistics::robust;
 /// jitter of kernel launches that is a chance of about e⁻¹¹.
 const EVENT_IQRS: f64 = 10.0;
 
+/// What a rank is always late by: exceeded in all but one or two operations of a chunk.
+const ALWAYS: f64 = 0.2;
+
 /// Events kept one by one in a communicator; sums go on beyond.
 pub(super) const MAX_EVENTS: usize = 1 << 16;
+
 /// Lateness of each record against the other ranks of its collective.
 pub(super) fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
     let mut by_member: Vec<Vec<(usize, f64)>> = vec![Vec::new(); members];
@@ -24,45 +28,61 @@ pub(super) fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
             by_member[member as usize].push((m.stretch, other - micros));
         }
     }
-    let mut residuals: Vec<(usize, usize, f64)> = Vec::new();
+    let noise = spread(&by_member);
+    let limit = (EVENT_IQRS * noise).max(1.0);
     for (member, late) in by_member.iter().enumerate() {
         for chunk in chunks(late, CHUNK) {
             let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
-            let Some(median) = robust::median(&mut values) else {
+            let (Some(median), Some(low)) = (
+                robust::median(&mut values),
+                robust::quantile(&mut values, ALWAYS),
+            ) else {
                 continue;
             };
+            // Late by far in many of a chunk's operations and not at all in others: that is now and then, not always.
+            let usual = if median - low > limit { low } else { median };
             for &(stretch, late) in chunk {
                 let bin = &mut t.bins[member * t.stretches + stretch];
-                bin.lateness += median;
+                bin.lateness += usual;
                 bin.raw_lateness += late;
                 bin.operations += 1.0;
                 bin.chunks += 1.0 / chunk.len() as f64;
-                residuals.push((member, stretch, late - median));
+                // Whoever usually waits isn't late where it doesn't.
+                let excess = late - usual.max(0.0);
+                if excess > limit {
+                    note_event(t, member, stretch, excess);
+                }
             }
         }
     }
-    note_events(t, &residuals);
 }
 
-/// Counts what sticks out of the chunk medians.
-fn note_events(t: &mut Trace, residuals: &[(usize, usize, f64)]) {
-    let mut values: Vec<f64> = residuals.iter().map(|r| r.2).collect();
-    let iqr = robust::quantile(&mut values, 0.75).unwrap_or(0.0)
-        - robust::quantile(&mut values, 0.25).unwrap_or(0.0);
-    let limit = (EVENT_IQRS * iqr).max(1.0);
-    for &(member, stretch, excess) in residuals.iter().filter(|r| r.2 > limit) {
-        let bin = &mut t.bins[member * t.stretches + stretch];
-        bin.event_micros += excess;
-        bin.events += 1.0;
-        if t.events.len() < MAX_EVENTS {
-            t.events.push((
-                u32::try_from(member).unwrap_or(u32::MAX),
-                u32::try_from(stretch).unwrap_or(u32::MAX),
-                excess,
-            ));
+/// Interquartile range of what single operations differ from their chunk's median by.
+fn spread(by_member: &[Vec<(usize, f64)>]) -> f64 {
+    let mut residuals = Vec::new();
+    for chunk in by_member.iter().flat_map(|late| chunks(late, CHUNK)) {
+        let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
+        if let Some(median) = robust::median(&mut values) {
+            residuals.extend(values.into_iter().map(|v| v - median));
         }
     }
+    robust::quantile(&mut residuals, 0.75).unwrap_or(0.0)
+        - robust::quantile(&mut residuals, 0.25).unwrap_or(0.0)
 }
+
+fn note_event(t: &mut Trace, member: usize, stretch: usize, excess: f64) {
+    let bin = &mut t.bins[member * t.stretches + stretch];
+    bin.event_micros += excess;
+    bin.events += 1.0;
+    if t.events.len() < MAX_EVENTS {
+        t.events.push((
+            u32::try_from(member).unwrap_or(u32::MAX),
+            u32::try_from(stretch).unwrap_or(u32::MAX),
+            excess,
+        ));
+    }
+}
+
 /// Lateness where hardly two ranks of a collective were recorded: of each rank's median time in a long chunk.
 pub(super) fn lateness_of_medians(
     t: &mut Trace,

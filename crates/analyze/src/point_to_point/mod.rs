@@ -3,6 +3,8 @@
 //! `p2p_sn` counts locally, so a Send isn't matched to its Recv one by one; each side's times are taken as a distribution.
 //! The side that arrives last waits least: the transfer is what the faster side shows.
 
+pub(crate) mod exchange;
+
 use std::collections::BTreeMap;
 
 use crate::collective::gather::Row;

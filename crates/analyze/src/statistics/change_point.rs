@@ -120,8 +120,8 @@ impl Cuts {
         };
         let mut least = vec![vec![f64::INFINITY; n + 1]; most];
         let mut last = vec![vec![0; n + 1]; most];
-        for (j, c) in least[0].iter_mut().enumerate().skip(1) {
-            *c = cost(0, j);
+        for (j, whole) in least[0].iter_mut().enumerate().skip(1) {
+            *whole = cost(0, j);
         }
         for k in 1..most {
             for j in k + 1..=n {

@@ -8,7 +8,8 @@ use nccl_report_render::report_json;
 
 use super::ingest;
 use super::phases::{Phases, report_folder_of, title, title_of_earlier};
-use super::{rules, shard};
+use super::rules;
+use super::shard;
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;

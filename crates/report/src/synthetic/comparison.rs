@@ -169,8 +169,7 @@ fn history() -> History {
         values: (0..13_u32)
             .map(|k| {
                 let wobble = 1.0 + 0.002 * f64::from(k % 3);
-                let shift = if k >= 10 { slow } else { 1.0 };
-                (k != 4).then_some(level * wobble * shift)
+                (k != 4).then_some(level * wobble * if k >= 10 { slow } else { 1.0 })
             })
             .collect(),
         verdict,
