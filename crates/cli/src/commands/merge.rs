@@ -25,7 +25,6 @@ pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
                 .hint("name a folder with --out, or give one folder that holds shards/"));
         }
     };
-    let rules = rules::read(settings.report.rules.as_deref())?;
     let phases = Phases::begin(console);
     let out = OutputFolder::claim(&out, &REPORT_FILES, &parts)?;
     let tables = out.dataset();
