@@ -89,7 +89,7 @@ pub struct ReportArgs {
         num_args = 0..=1,
         default_missing_value = "slurm",
         value_parser = which_shard,
-        conflicts_with_all = ["format", "fail_on"]
+        conflicts_with_all = ["format", "fail_on", "rules"]
     )]
     pub shard: Option<WhichShard>,
 

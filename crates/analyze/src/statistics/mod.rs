@@ -3,7 +3,7 @@
 pub(crate) mod bootstrap;
 pub(crate) mod change_point;
 pub(crate) mod multiple;
-mod random;
+pub(crate) mod random;
 pub(crate) mod robust;
 mod sample;
 pub(crate) mod student;
