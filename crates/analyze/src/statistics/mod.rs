@@ -4,6 +4,7 @@ pub(crate) mod bootstrap;
 pub(crate) mod multiple;
 mod random;
 pub(crate) mod robust;
+pub(crate) mod runs;
 mod sample;
 pub(crate) mod student;
 pub(crate) mod weighted;
