@@ -5,6 +5,7 @@ pub(crate) mod change_point;
 pub(crate) mod multiple;
 pub(crate) mod random;
 pub(crate) mod robust;
+pub(crate) mod runs;
 mod sample;
 pub(crate) mod student;
 pub(crate) mod weighted;
