@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::Told;
-use super::lateness::Own;
 use super::stage;
 use super::transfer::Unit;
 use crate::facts::{BudgetPart, FindingKind, TimeBudget, TimeCause};
@@ -78,7 +77,6 @@ fn claims(told: &Told) -> Vec<Claim> {
 /// several ranks that come late to one communicator the others wait for the last.
 pub(super) fn passed_on(
     m: &Measured,
-    owns: &[Own],
     units: &[&Unit],
     window: &Range<usize>,
 ) -> BTreeMap<usize, f64> {
@@ -89,18 +87,18 @@ pub(super) fn passed_on(
         .flat_map(|u| u.processes.iter().copied())
         .collect();
     let mut out: BTreeMap<usize, f64> = BTreeMap::new();
-    let elsewhere = |o: &&Own| victims.contains(&o.process) && !slow.contains(&o.comm);
-    for o in owns.iter().filter(elsewhere) {
-        let bins = &m.traces[o.comm].member(o.member)[window.clone()];
-        // Signed: what is now early and now late passes nothing on.
-        let late: f64 = bins
-            .iter()
-            .zip(&o.measured[window.clone()])
-            .map(|(b, v)| v.unwrap_or(0.0) * b.operations)
-            .sum();
-        let waiting = m.topology.comms[o.comm].members.len().saturating_sub(1);
-        let most = out.entry(o.comm).or_default();
-        *most = most.max(late * waiting as f64);
+    let comms = m.topology.comms.iter().enumerate();
+    for (c, comm) in comms.filter(|(c, _)| !slow.contains(c) && !m.traces[*c].bins.is_empty()) {
+        let members = comm.members.iter().enumerate();
+        for (i, _) in members.filter(|(_, x)| victims.contains(&(x.1.0 as usize))) {
+            // As it was: the first operation after a slow one is late, and no median shows it. Signed, so that what is now early and
+            // now late passes nothing on.
+            let bins = &m.traces[c].member(i)[window.clone()];
+            let late: f64 = bins.iter().map(|b| b.raw_lateness).sum();
+            let waiting = comm.members.len().saturating_sub(1);
+            let most = out.entry(c).or_default();
+            *most = most.max(late * waiting as f64);
+        }
     }
     out.retain(|_, micros| *micros > 0.0);
     out

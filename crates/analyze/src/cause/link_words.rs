@@ -208,7 +208,7 @@ impl Told<'_> {
         }
         let slowest = pace.each.iter().take(LISTED);
         let slowest: Vec<Value> = slowest
-            .map(|(name, micros)| json!({"name": name, "transfer_us": rounded(*micros)}))
+            .map(|(name, micros)| json!({"name": name, "mean_us": rounded(*micros)}))
             .collect();
         out.extend([("peers", json!(pace.peers)), ("slowest", json!(slowest))]);
         out

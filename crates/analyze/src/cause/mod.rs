@@ -140,7 +140,7 @@ pub(crate) fn find(
         Told {
             finding: verdicts::slow_link(m, &units, l),
             comms: slow.iter().map(|u| u.comm).collect(),
-            passed_on: budget::passed_on(m, &owns, &slow, &window),
+            passed_on: budget::passed_on(m, &slow, &window),
             scene: None,
         }
     }));

@@ -47,18 +47,26 @@ fn slow_in(job: &Job, finding: &Finding, family: &Family) -> bool {
         })
 }
 
-/// For the slow links with the largest impact, the operation of each family in which the slow communicators lose most against
-/// the family's median.
+/// Whether the finding's evidence is about this operation and size.
+fn told_of(finding: &Finding, operation: &FamilyOperation) -> bool {
+    let of = |key| finding.evidence.get(key);
+    of("operation").and_then(|v| v.as_str()) == Some(operation.operation.as_str())
+        && of("message_bytes").and_then(|v| v.as_u64()) == Some(operation.size.as_bytes())
+}
+
+/// For the slow links with the largest impact, the operation that the finding tells of, or that of each family in which the slow
+/// communicators lose most against the family's median.
 pub(super) fn compared_for_slow_links(job: &Job) -> Vec<(&Family, &FamilyOperation)> {
     let mut out: Vec<(&Family, &FamilyOperation)> = Vec::new();
     for finding in &job.findings {
         for family in job.families.iter().filter(|f| slow_in(job, finding, f)) {
             let loss = |o: &FamilyOperation| loss(job, finding, family, o);
+            let told = |o: &FamilyOperation| told_of(finding, o);
             let most = family
                 .operations
                 .iter()
                 .filter(|o| o.link_busbw_by_communicator.iter().flatten().count() > 1)
-                .max_by(|a, b| loss(a).total_cmp(&loss(b)));
+                .max_by(|a, b| told(a).cmp(&told(b)).then(loss(a).total_cmp(&loss(b))));
             let new = most.filter(|o| !out.iter().any(|(_, known)| std::ptr::eq(*known, *o)));
             out.extend(new.map(|o| (family, o)));
         }

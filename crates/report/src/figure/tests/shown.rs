@@ -174,4 +174,21 @@ fn the_operation_that_is_compared_is_the_one_in_which_the_link_is_slow() {
         link.contains(&expected.as_str()),
         "{expected} not in {link:?}"
     );
+    // Unless the finding tells of another.
+    let told = &job.families[0].operations[4];
+    let (operation, size) = (told.operation.clone(), told.size);
+    let evidence = &mut job.findings[3].evidence;
+    evidence.insert("operation".into(), operation.clone().into());
+    evidence.insert("message_bytes".into(), size.as_bytes().into());
+    let expected = format!(
+        "communicators-tp-group-{}-{}",
+        operation.to_lowercase(),
+        super::super::drawing::slug(&super::super::number::size(size))
+    );
+    let figures = all(&job);
+    let link = shown(&figures, "slow_link:it");
+    assert!(
+        link.contains(&expected.as_str()),
+        "{expected} not in {link:?}"
+    );
 }
