@@ -1,13 +1,12 @@
 //! The flow of the analysis: count record by record, find out who is who, match collectives, look for causes, put into words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use nccl_report_ingest::{Dataset, Table};
 use rayon::prelude::*;
 
 use crate::assemble;
 use crate::cause;
-use crate::cause::retransmit::Ran;
 use crate::collective::facts::CommFacts;
 use crate::collective::gather::{self, Portion};
 use crate::collective::matching;
@@ -15,6 +14,7 @@ use crate::collective::trace::{self, Trace};
 use crate::communicator::{Topology, family};
 use crate::comparison::{CommBlocks, Examined, Kept};
 use crate::facts::Job;
+use crate::host;
 use crate::measured::Measured;
 use crate::point_to_point;
 use crate::records::algorithms;
@@ -22,7 +22,6 @@ use crate::records::census::{self, Census};
 use crate::records::clock;
 use crate::records::grid::TimeGrid;
 use crate::records::operation::semantics;
-use crate::records::registry::Registry;
 use crate::records::scan;
 use crate::{Error, Options};
 
@@ -50,12 +49,16 @@ pub fn examine(dataset: &Dataset, options: &Options) -> Result<Examined, Error> 
 }
 
 fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job, Error> {
-    let kernels = if options.traces.is_empty() {
-        BTreeMap::new()
-    } else {
-        kernels(dataset)?
-    };
-    let causes = cause::find(&mut m, dataset.inputs(), &options.traces, &kernels);
+    let examined = host::examine(dataset, &m, options)?;
+    let retransmits = examined.as_ref().map_or(&[][..], |e| &e.retransmits);
+    let call_micros = examined.as_ref().map_or(0.0, host::Examined::call_micros);
+    let mut causes = cause::find(&mut m, dataset.inputs(), retransmits, call_micros);
+    let traces = examined
+        .map(|examined| {
+            let (findings, suspects) = (&mut causes.findings, std::mem::take(&mut causes.suspects));
+            host::explain(dataset, &m, options, examined, findings, suspects)
+        })
+        .transpose()?;
     let (cube, hosts) = assemble::cube(&m)?;
     let mut slices = assemble::slices(&m, &cube, &hosts)?;
     slices.extend(assemble::time_slices(&m));
@@ -83,6 +86,7 @@ fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job
         histograms,
         heat_maps: causes.heat_maps,
         timelines: causes.timelines,
+        traces,
         runs: m.topology.runs,
         processes: m.topology.processes,
     })
@@ -235,27 +239,6 @@ fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(),
         }
     }
     Ok(())
-}
-
-/// When operations ran on each host, where dumps are verbose.
-fn kernels(dataset: &Dataset) -> Result<BTreeMap<String, Vec<Ran>>, Error> {
-    let mut kinds: Registry<(String, String, i64)> = Registry::default();
-    let mut out: BTreeMap<String, Vec<Ran>> = BTreeMap::new();
-    for path in dataset.table(Table::Channels) {
-        for k in scan::kernels(&path)? {
-            let kind = kinds.intern(&k.kind);
-            let (start, length) = (
-                k.ran.0.saturating_mul(1000),
-                (k.ran.1 - k.ran.0).saturating_mul(1000),
-            );
-            out.entry(k.host).or_default().push(Ran {
-                start,
-                length,
-                kind,
-            });
-        }
-    }
-    Ok(out)
 }
 
 /// Records dropped per communicator, where its dumps say.

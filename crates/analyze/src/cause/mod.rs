@@ -10,20 +10,19 @@ mod late_host;
 mod late_rank;
 mod lateness;
 mod pictures;
-pub(crate) mod retransmit;
 mod slow_link;
 mod stage;
 mod transfer;
 mod verdicts;
-mod words;
+pub(crate) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use nccl_report_ingest::Inputs;
-use nccl_report_ingest::ebpf::HostTrace;
-use retransmit::Ran;
 
-use crate::facts::{CollectiveTimeline, Finding, HeatMap, Scope, TimeBudget};
+use crate::facts::{CollectiveTimeline, Finding, FindingKind, HeatMap, Scope, TimeBudget};
+use crate::host::retransmit::Retransmits;
+use crate::host::{Suspect, SuspectOf};
 use crate::measured::Measured;
 use lateness::{Delay, Quantity};
 
@@ -33,14 +32,16 @@ pub(crate) struct Causes {
     pub(crate) budget: Option<TimeBudget>,
     pub(crate) heat_maps: Vec<HeatMap>,
     pub(crate) timelines: Vec<CollectiveTimeline>,
+    /// Late ranks and hosts, in the order of their findings: whose traces may say why.
+    pub(crate) suspects: Vec<Suspect>,
 }
 
-/// Looks for causes.
+/// Looks for causes. `retransmits` are those that traces show; `call_micros` is the time of the calls in them, for jobs without dumps.
 pub(crate) fn find(
     m: &mut Measured,
     inputs: &Inputs,
-    traces: &[HostTrace],
-    kernels: &BTreeMap<String, Vec<Ran>>,
+    retransmits: &[Retransmits],
+    call_micros: f64,
 ) -> Causes {
     let spanning = stage::spanning(m);
     let places = lateness::places(m);
@@ -124,9 +125,9 @@ pub(crate) fn find(
             .map(|s| (verdicts::stage(m, s), None)),
     );
     findings.extend(
-        retransmit::retransmits(m, traces, kernels)
+        retransmits
             .iter()
-            .map(|r| (verdicts::retransmits(m, r), None)),
+            .map(|r| (verdicts::retransmits(m, r, call_micros), None)),
     );
     findings.sort_by(|(a, _), (b, _)| {
         b.impact
@@ -134,6 +135,7 @@ pub(crate) fn find(
             .total_cmp(&a.impact.share_of_collective_time)
             .then_with(|| a.id.cmp(&b.id))
     });
+    let suspects = suspects(&findings, &late, &intermittent, &hosts);
     let timelines = pictures::timelines(m, &findings);
     let heat_maps = pictures::heat_maps(m, &owns, &units);
     let mut findings: Vec<Finding> = findings.into_iter().map(|f| f.0).collect();
@@ -143,5 +145,47 @@ pub(crate) fn find(
         budget,
         heat_maps,
         timelines,
+        suspects,
     }
+}
+
+/// Who is accused of being late, in the order of the findings.
+fn suspects(
+    findings: &[(Finding, Option<(usize, usize)>)],
+    late: &[late_rank::LateRank],
+    intermittent: &[intermittent::Intermittent],
+    hosts: &[late_host::LateHost],
+) -> Vec<Suspect> {
+    let ranks = late
+        .iter()
+        .map(|l| (l.process, l.comm, l.member))
+        .chain(intermittent.iter().map(|i| (i.process, i.comm, i.member)));
+    let processes: BTreeMap<(usize, usize), usize> = ranks
+        .map(|(process, comm, member)| ((comm, member), process))
+        .collect();
+    findings
+        .iter()
+        .filter_map(|(finding, place)| {
+            let of = match (finding.kind, place) {
+                (_, Some((comm, member))) => SuspectOf::Rank {
+                    process: *processes.get(&(*comm, *member))?,
+                    comm: *comm,
+                    member: *member,
+                },
+                (FindingKind::LateHost, None) => {
+                    let host = &finding.subjects.first()?.host;
+                    let of = hosts.iter().find(|h| h.host == *host)?;
+                    SuspectOf::Host {
+                        host: host.clone(),
+                        comms: of.comms.clone(),
+                    }
+                }
+                _ => return None,
+            };
+            Some(Suspect {
+                finding: finding.id.clone(),
+                of,
+            })
+        })
+        .collect()
 }

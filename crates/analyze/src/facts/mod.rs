@@ -11,6 +11,7 @@ mod group;
 mod job;
 mod process;
 mod slice;
+mod traces;
 
 pub use communicator::{CommClass, Communicator, Family, FamilyOperation, Loss, Member};
 pub use comparison::{
@@ -27,3 +28,7 @@ pub use group::{Group, GroupKey};
 pub use job::{Dialect, Job, Overview, Run, TimeBudget, TimingSource};
 pub use process::{Process, ProcessId};
 pub use slice::{PairSlice, Share, Slice, SliceOf};
+pub use traces::{
+    Coincidence, HostCause, HostTimeline, KnownBy, Lane, RetransmitsOverTime, SlowCall, SlowCalls,
+    SlowLimit, TraceFile, TraceHost, Traces, WindowSource,
+};

@@ -1,4 +1,4 @@
-//! The only file that reads Parquet: batches of operations, their names replaced by small numbers.
+//! Reads the Parquet of dumps: batches of operations, their names replaced by small numbers.
 
 use std::fs::File;
 use std::path::Path;
@@ -183,78 +183,6 @@ pub(crate) fn dropped(path: &Path) -> Result<Vec<(EndpointKey, u64)>, Error> {
         .zip(most)
         .map(|(k, (c, p))| (k, c.unsigned_abs().saturating_add(p.unsigned_abs())))
         .collect())
-}
-
-/// An operation of a verbose dump, by the clock of its host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Kernel {
-    /// Host.
-    pub(crate) host: String,
-    /// Communicator's id, function and message size: what is alike.
-    pub(crate) kind: (String, String, i64),
-    /// First channel's start and last channel's stop, µs since the epoch.
-    pub(crate) ran: (i64, i64),
-}
-
-/// Reads when operations ran from one Parquet file of the channels table, whose rows of one record are neighbours.
-pub(crate) fn kernels(path: &Path) -> Result<Vec<Kernel>, Error> {
-    let parquet = |source| Error::Parquet {
-        path: path.to_owned(),
-        source,
-    };
-    let file = File::open(path).map_err(|source| Error::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(parquet)?;
-    let wanted = [
-        "id",
-        "hostname",
-        "function",
-        "msg_size_bytes",
-        "kernel_start_ts_us",
-        "kernel_stop_ts_us",
-        "source_line",
-    ];
-    let mask = ProjectionMask::columns(builder.parquet_schema(), wanted);
-    let reader = builder
-        .with_projection(mask)
-        .with_batch_size(BATCH_ROWS)
-        .build()
-        .map_err(parquet)?;
-    let mut out: Vec<Kernel> = Vec::new();
-    let mut last_line = -1;
-    for columns in reader {
-        let columns = columns.map_err(|e| parquet(e.into()))?;
-        let d = Decoder {
-            path,
-            columns: &columns,
-            prefix: "",
-        };
-        let (id, host, function) = (d.texts("id")?, d.texts("hostname")?, d.texts("function")?);
-        let (size, line) = (d.longs("msg_size_bytes")?, d.longs("source_line")?);
-        let (start, stop) = (
-            d.longs("kernel_start_ts_us")?,
-            d.longs("kernel_stop_ts_us")?,
-        );
-        for i in 0..columns.num_rows() {
-            if start[i] <= 0 || stop[i] < start[i] {
-                continue;
-            }
-            if let Some(k) = out.last_mut().filter(|_| line[i] == last_line) {
-                k.ran = (k.ran.0.min(start[i]), k.ran.1.max(stop[i]));
-                continue;
-            }
-            last_line = line[i];
-            let text = |t: &Texts| t.get(t.keys[i]).cloned().unwrap_or_default();
-            out.push(Kernel {
-                host: text(&host),
-                kind: (text(&id), text(&function), size[i]),
-                ran: (start[i], stop[i]),
-            });
-        }
-    }
-    Ok(out)
 }
 
 /// Decodes a record batch. A missing or mistyped column means that the file isn't ours.

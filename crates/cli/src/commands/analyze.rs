@@ -23,8 +23,10 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
     let job = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => {
             let out = claim(settings, &logs)?;
-            let (dataset, _tables) = read_aside(&phases, &logs, out.as_ref())?;
-            let job = phases.analyse(dataset, title(settings.title.as_deref(), &logs), &logs)?;
+            let inputs = settings.traces.with(&logs);
+            let (dataset, _tables) = read_aside(&phases, &inputs, out.as_ref())?;
+            let title = title(settings.title.as_deref(), &logs);
+            let job = phases.analyse(dataset, title, &settings.traces)?;
             deliver(&job, out, console)?;
             job
         }
@@ -32,7 +34,7 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
             let dataset = phases.reopen(&earlier)?;
             let out = claim(settings, &[])?;
             let title = title_of_earlier(settings.title.as_deref(), &earlier);
-            let job = phases.analyse(dataset, title, &[])?;
+            let job = phases.analyse(dataset, title, &settings.traces)?;
             deliver(&job, out, console)?;
             job
         }

@@ -26,6 +26,7 @@ mod section;
 mod slices;
 mod table;
 mod text;
+mod traces;
 mod wording;
 
 #[cfg(test)]

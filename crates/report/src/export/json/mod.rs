@@ -6,6 +6,7 @@ mod comparison;
 mod layout;
 mod people;
 mod statistics;
+mod traces;
 mod traffic;
 
 use nccl_report_analyze::facts::{Finding, Job, Run};
@@ -17,6 +18,7 @@ use account::{InputsOut, OverviewOut, RunOut};
 use bounds::Omitted;
 use people::{CommunicatorOut, ProcessOut};
 use statistics::{FamilyOut, GroupOut};
+use traces::TracesOut;
 use traffic::{BudgetOut, PairOut, ShareOut, SliceOut};
 
 /// What a person reads first. Field order is the order in the file.
@@ -29,6 +31,9 @@ struct Head<'a> {
     runs: Vec<RunOut<'a>>,
     findings: &'a [Finding],
     budget: Option<BudgetOut>,
+    /// Absent where no trace is among the inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traces: Option<TracesOut<'a>>,
 }
 
 /// The tables: a record a line.
@@ -68,6 +73,7 @@ pub fn report_json(job: &Job) -> String {
         runs: job.runs.iter().map(|run: &Run| RunOut::of(run)).collect(),
         findings: &job.findings,
         budget: job.budget.as_ref().map(BudgetOut::of),
+        traces: job.traces.as_ref().map(TracesOut::of),
     };
     let tables = Tables {
         processes: job.processes.iter().map(ProcessOut::of).collect(),
