@@ -2,6 +2,7 @@
 
 DEFAULTS = {
     "seed": 1,
+    "hardware": None,  # a number: two jobs with the same one run over the same links; else the links are the seed's
     "nodes": 4,
     "gpus_per_node": 8,
     # tensor-data, fsdp, hybrid-fsdp, ddp, expert, tensor-fsdp; a pipeline where "pipeline" is above 1.

@@ -39,7 +39,9 @@ class Timing:
         self.pauses = self._pool(lambda: self.random.expovariate(1 / mean) if self.random.random() < chance else 0.0)
         self.offset = [abs(gauss(0, noise["offset"])) for _ in ranks]
         self.silicon = [1 + gauss(0, noise["silicon"]) for _ in ranks]
-        spread = lambda: 1 + self.random.uniform(-noise["links"], noise["links"])
+        # The same links in another run on the same hosts.
+        hardware = self.random if scenario["hardware"] is None else random.Random(scenario["hardware"] * 7907 + 11)
+        spread = lambda: 1 + hardware.uniform(-noise["links"], noise["links"])
         self.nvlink = [scenario["nvlink_gbs"] * spread() for _ in ranks]
         self.nic = [scenario["nic_gbs"] * spread() for _ in ranks]
         self._bandwidth, self._factor = {}, {}

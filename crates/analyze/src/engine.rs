@@ -23,6 +23,7 @@ use crate::records::clock;
 use crate::records::grid::TimeGrid;
 use crate::records::operation::semantics;
 use crate::records::scan;
+use crate::rules::{self, RankTails, Rules};
 use crate::{Error, Options};
 
 /// Analyses a dataset.
@@ -33,10 +34,26 @@ use crate::{Error, Options};
 /// When a file of the dataset can't be read or isn't one of ours.
 pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
     let m = measure(dataset, options, false)?;
-    conclude(dataset, options, m)
+    let mut job = conclude(dataset, options, m)?;
+    if let Some(rules) = &options.rules {
+        let tails = tails(dataset, options, &job)?;
+        let broken = rules::check(rules, &job, &tails, None);
+        job.findings.extend(broken);
+    }
+    Ok(job)
 }
 
-/// Analyses a dataset and keeps what a comparison with another needs.
+/// The slow end of each rank's times, where rules ask for it.
+fn tails(dataset: &Dataset, options: &Options, job: &Job) -> Result<RankTails, Error> {
+    if options.rules.as_ref().is_some_and(Rules::need_tails) {
+        rules::rank_tails(dataset, job)
+    } else {
+        Ok(RankTails::default())
+    }
+}
+
+/// Analyses a dataset and keeps what a comparison with another needs. Rules aren't applied yet: the comparison does, which has the
+/// other run.
 ///
 /// # Errors
 /// As [`analyze`].
@@ -45,7 +62,9 @@ pub fn examine(dataset: &Dataset, options: &Options) -> Result<Examined, Error> 
     let blocks = m.blocks.take().unwrap_or_default();
     let kept = Kept::of(&m, blocks);
     let algorithms = algorithms::algorithms(dataset)?;
-    Ok(kept.with(conclude(dataset, options, m)?, algorithms))
+    let job = conclude(dataset, options, m)?;
+    let tails = tails(dataset, options, &job)?;
+    Ok(kept.with(job, algorithms, tails))
 }
 
 fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job, Error> {

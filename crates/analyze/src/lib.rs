@@ -31,12 +31,16 @@ mod records;
 #[cfg(feature = "engine")]
 mod roll_up;
 #[cfg(feature = "engine")]
+mod rules;
+#[cfg(feature = "engine")]
 mod statistics;
 
 #[cfg(feature = "engine")]
-pub use comparison::{CompareOptions, Examined, compare};
+pub use comparison::{CompareOptions, Examined, HistoryBuilder, compare};
 #[cfg(feature = "engine")]
 pub use engine::{analyze, examine};
 pub use error::Error;
 pub use nccl_report_ingest::units;
 pub use options::Options;
+#[cfg(feature = "engine")]
+pub use rules::{RuleError, Rules};

@@ -9,6 +9,9 @@ use crate::facts::SlowLimit;
 pub struct Options {
     /// A name for the job, for the head of the report.
     pub title: String,
+    /// Limits of the user's own.
+    #[cfg(feature = "engine")]
+    pub rules: Option<crate::Rules>,
     /// Records held in memory at a time while collectives are matched, 48 bytes each.
     pub max_rows: u64,
     /// Which host an eBPF trace is of, by the end of its path, where its own word isn't to be taken.
@@ -22,6 +25,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             title: String::new(),
+            #[cfg(feature = "engine")]
+            rules: None,
             max_rows: 4 << 20,
             hosts_of_traces: Vec::new(),
             slow: SlowLimit::default(),

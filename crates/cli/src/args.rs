@@ -136,14 +136,23 @@ pub struct AnalyzeArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 pub struct CompareArgs {
-    /// What to compare with: the dumps of a job, or the --out folder of its report
-    #[arg(value_name = "BASELINE", value_hint = ValueHint::AnyPath)]
-    pub baseline: PathBuf,
+    /// What to compare with: the dumps of a job, or the --out folder of its report [default: the latest of --history]
+    #[arg(value_name = "BASELINE", required_unless_present = "history", value_hint = ValueHint::AnyPath)]
+    pub baseline: Option<PathBuf>,
 
     /// What to judge: the dumps of a job, or the --out folder of its report
     #[arg(value_name = "CANDIDATE", value_hint = ValueHint::AnyPath)]
     pub candidate: PathBuf,
+
+    /// Earlier runs: is the candidate outside what they vary by, and since when
+    ///
+    /// Each DIR is the --out folder of an earlier report, a folder that holds such folders, or the dumps of a job. Three runs are
+    /// the least. They are put in order of time; runs that overlap in time are taken in the order given, the oldest first.
+    /// One that can't be read, or doesn't compare with the candidate, is named and left out.
+    #[arg(long, value_name = "DIR", num_args = 1.., value_hint = ValueHint::AnyPath)]
+    pub history: Vec<PathBuf>,
 
     /// Folder of the comparison [default: ./<name of CANDIDATE>-compared]
     ///
@@ -172,6 +181,9 @@ pub struct CompareArgs {
     /// What can't be read or can't be judged is still status 2 or 3.
     #[arg(long)]
     pub advisory: bool,
+
+    #[command(flatten)]
+    pub rules: RulesArgs,
 
     /// Let runs pass of which a part is missing
     ///
@@ -264,6 +276,20 @@ pub struct VerdictArgs {
     /// Exit with status 1 when a finding is at least this severe [default: never]
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<Gate>,
+
+    #[command(flatten)]
+    pub rules: RulesArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// Limits of your own, in TOML: a broken one is a finding
+    ///
+    /// Each rule has a severity. A floor for the bandwidth of some operations, the slow end of a rank's times against the baseline or its peers, the share
+    /// of time spent waiting, findings that must not be. A comparison fails with status 1 when a rule of severity
+    /// warning or critical is broken; a report, when --fail-on says so.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub rules: Option<PathBuf>,
 }
 
 /// What is to be made of the databases of eBPF agents among the inputs.

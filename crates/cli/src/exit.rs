@@ -52,8 +52,11 @@ impl Status {
         }
     }
 
-    /// What a comparison comes to. An improvement beside a regression doesn't make up for it; what can't be told doesn't pass.
-    pub const fn of_comparison(comparison: &Comparison) -> Self {
+    /// What a comparison comes to. A broken rule fails it whatever else is true. An improvement beside a regression doesn't make up for it; what can't be told doesn't pass.
+    pub fn of_comparison(comparison: &Comparison) -> Self {
+        if comparison.rules.iter().any(fails) {
+            return Self::GateFailed;
+        }
         match comparison.verdict {
             Verdict::Improvement | Verdict::Unchanged => Self::Done,
             Verdict::Regression | Verdict::Mixed => Self::GateFailed,
@@ -82,6 +85,11 @@ impl Status {
             _ => format!("too little data to say anything: {first}"),
         })
     }
+}
+
+/// Whether a rule is broken that isn't only good to know.
+pub fn fails(rule: &Finding) -> bool {
+    rule.kind == FindingKind::RuleBroken && rule.severity >= Severity::Warning
 }
 
 fn is_too_little(finding: &Finding) -> bool {

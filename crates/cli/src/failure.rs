@@ -51,6 +51,11 @@ impl Failure {
         }
     }
 
+    /// Why, without what it is about.
+    pub fn cause(&self) -> String {
+        self.error.root_cause().to_string()
+    }
+
     /// How the program ends.
     pub const fn status(&self) -> Status {
         self.status

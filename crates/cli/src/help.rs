@@ -130,6 +130,7 @@ Examples:
   nccl-report compare /logs/job41 /logs/job42
   nccl-report compare job41-report job42-report --threshold 5
   nccl-report compare baseline dumps --out cmp -q --summary \"$GITHUB_STEP_SUMMARY\"
+  nccl-report compare /logs/job42 --history reports
 
 The files of a comparison (DIR is --out):
   DIR/index.html    both runs side by side, and why
@@ -138,9 +139,10 @@ The files of a comparison (DIR is --out):
 
 Exit status:
   0    unchanged or better
-  1    a regression, alone or beside an improvement
+  1    a regression, alone or beside an improvement; a broken rule
   2    wrong usage, a run that can't be read, or no place to write to
-  3    the data can't tell: too short, partial, or of another shape
+  3    the data can't tell: too short, partial, or of another shape; or fewer
+       than three earlier runs compare
   130  stopped by Ctrl-C";
 
 pub const MERGE_LONG: &str = "\

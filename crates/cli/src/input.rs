@@ -33,6 +33,11 @@ impl Source {
     }
 }
 
+/// Whether a folder was written by an earlier run.
+pub fn is_earlier(folder: &Path) -> bool {
+    dataset_in(folder).is_some()
+}
+
 /// The dataset that a folder is, or that a report folder holds.
 fn dataset_in(folder: &Path) -> Option<PathBuf> {
     if output::is_dataset(folder) {

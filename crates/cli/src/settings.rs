@@ -42,6 +42,7 @@ pub struct Report {
     pub print_json: bool,
     pub fail_on: Option<Severity>,
     pub traces: Traces,
+    pub rules: Option<PathBuf>,
     pub compression_level: i32,
     /// Only read a share, and leave the report to `merge`.
     pub shard: Option<WhichShard>,
@@ -91,6 +92,7 @@ pub struct Analyze {
     pub title: Option<String>,
     pub fail_on: Option<Severity>,
     pub traces: Traces,
+    pub rules: Option<PathBuf>,
 }
 
 /// What is to be made of eBPF traces.
@@ -114,8 +116,11 @@ impl Traces {
 /// Two jobs against each other.
 #[derive(Debug)]
 pub struct Compare {
-    pub baseline: PathBuf,
+    /// `None`: the latest run of the history.
+    pub baseline: Option<PathBuf>,
     pub candidate: PathBuf,
+    /// Earlier runs, or folders of them.
+    pub history: Vec<PathBuf>,
     /// `None`: named after the candidate.
     pub out: Option<PathBuf>,
     /// The smallest change that matters, as a share.
@@ -125,6 +130,7 @@ pub struct Compare {
     pub summary: Option<PathBuf>,
     pub junit: Option<PathBuf>,
     pub advisory: bool,
+    pub rules: Option<PathBuf>,
     pub allow_partial: bool,
 }
 
@@ -183,6 +189,7 @@ fn from_report(args: ReportArgs) -> (Command, Option<CommonArgs>) {
         print_json: args.format == Format::Json,
         fail_on: args.verdict.fail_on.map(severity),
         traces: traces(args.traces),
+        rules: args.verdict.rules.rules,
         compression_level: args.table.compression_level,
         shard: args.shard,
     };
@@ -205,6 +212,7 @@ fn from_analyze(args: AnalyzeArgs) -> (Command, Option<CommonArgs>) {
         title: args.verdict.title,
         fail_on: args.verdict.fail_on.map(severity),
         traces: traces(args.traces),
+        rules: args.verdict.rules.rules,
     };
     (Command::Analyze(analyze), Some(args.common))
 }
@@ -217,6 +225,7 @@ fn from_merge(args: MergeArgs) -> (Command, Option<CommonArgs>) {
         print_json: args.format == Format::Json,
         fail_on: args.verdict.fail_on.map(severity),
         traces: traces(args.traces),
+        rules: args.verdict.rules.rules,
         // Tables are taken as they are.
         compression_level: 0,
         shard: None,
@@ -241,12 +250,14 @@ fn from_compare(args: CompareArgs) -> (Command, Option<CommonArgs>) {
     let compare = Compare {
         baseline: args.baseline,
         candidate: args.candidate,
+        history: args.history,
         out: args.out,
         threshold: args.threshold,
         print_json: args.format == Format::Json,
         summary: args.summary,
         junit: args.junit,
         advisory: args.advisory,
+        rules: args.rules.rules,
         allow_partial: args.allow_partial,
     };
     (Command::Compare(compare), Some(args.common))

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lateness::{self, Delay, Own, Quantity};
+use super::delay::Delay;
+use super::lateness::{self, Own, Quantity};
+use super::pipeline::{Index, Replicas};
 use crate::measured::Measured;
 use crate::statistics::robust;
 
@@ -52,17 +54,20 @@ pub(crate) fn intermittents(
     m: &Measured,
     places: &[Vec<(usize, usize)>],
     spanning: &BTreeSet<usize>,
+    replicas: &Replicas,
     late: &BTreeSet<usize>,
     delay: &Delay,
 ) -> Vec<Intermittent> {
-    // Events that fellows share in another communicator are passed on, not a rank's own.
-    let owns = lateness::separate(m, places, Quantity::Events);
+    // Events that fellows share in another communicator are passed on, not a rank's own. Those of a pipeline's replica are of the
+    // rank that the others waited for.
+    let owns = lateness::separate(m, places, Quantity::Events, &replicas.comms);
+    let index = Index::over(m, &owns);
     let mut by_family: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
     for o in owns.iter().filter(|o| !spanning.contains(&o.comm)) {
         by_family
             .entry(m.family_of[o.comm])
             .or_default()
-            .push(Candidate::of(m, o, delay));
+            .push(Candidate::of(m, o, &index, replicas, delay));
     }
     let tries: usize = by_family.values().map(Vec::len).sum::<usize>() * LIMITS.len();
     let mut best: BTreeMap<usize, Intermittent> = BTreeMap::new();
@@ -101,7 +106,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn of(m: &Measured, o: &Own, delay: &Delay) -> Self {
+    fn of(m: &Measured, o: &Own, index: &Index<'_>, replicas: &Replicas, delay: &Delay) -> Self {
         let trace = &m.traces[o.comm];
         let mut own: Vec<(u32, f64)> = trace
             .events
@@ -113,7 +118,9 @@ impl Candidate {
                 let own = o.measured[b]
                     .zip(o.own[b])
                     .is_some_and(|(all, own)| own >= 0.5 * all);
-                own && delay.beyond_fellows(m, o, b..b + 1) < 0.5 * e.2
+                let level = |x: &Own| x.own[b].unwrap_or(0.0);
+                own && delay.beyond_fellows(m, o, &(b..b + 1)) < 0.5 * e.2
+                    && replicas.wait_for(m, index, o, &(b..b + 1), e.2, delay, &level)
             })
             .map(|e| (e.1, e.2))
             .collect();

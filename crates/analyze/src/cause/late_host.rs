@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::delay::Delay;
 use super::late_rank::LateRank;
-use super::lateness::{Delay, Own, Series, weighted};
+use super::lateness::{Own, Series, weighted};
 use crate::measured::Measured;
 use crate::statistics::robust;
 use crate::statistics::window::{self, Standout};
@@ -317,7 +318,7 @@ fn lossy(m: &Measured, owns: &[&Own]) -> bool {
 fn waited(m: &Measured, late: &[&Own], window: &Range<usize>, delay: &Delay) -> bool {
     let waited: f64 = late
         .iter()
-        .map(|o| delay.beyond_fellows(m, o, window.clone()))
+        .map(|o| delay.beyond_fellows(m, o, window))
         .sum();
     let late: f64 = late
         .iter()

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::lateness::{self, Delay, Own, Quantity, Series};
+use super::delay::Delay;
+use super::lateness::{self, Own, Quantity, Series};
+use super::pipeline::{Index, Replicas};
 use crate::collective::trace::Bin;
 use crate::measured::Measured;
 use crate::statistics::robust;
@@ -20,14 +22,11 @@ const LOCAL_SHARE: f64 = 0.03;
 /// A rank is carried along by a culprit when its lateness is at least this part of the culprit's.
 const CARRIED: f64 = 0.3;
 
-/// A lateness is unusual at this many times what ranks of a family usually differ by.
+/// A lateness is unusual at this many times what other ranks of the family usually differ by.
 const UNUSUAL: f64 = 4.0;
 
-/// The same where few ranks tell what is usual, and one that is late raises the scale itself.
-const UNUSUAL_OF_FEW: f64 = 3.0;
-
-/// So many ranks are few.
-const FEW_RANKS: usize = 12;
+/// In a communicator of up to so many ranks one rank is half of what the others are compared with.
+const SMALL: usize = 3;
 
 /// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
 const OWN: f64 = 0.5;
@@ -77,11 +76,14 @@ pub(crate) struct LateRank {
     pub(crate) comms: BTreeSet<usize>,
     /// Share of the communicator's time that its other ranks lost.
     pub(crate) local_share: f64,
+    /// Ranks of sibling communicators that are as late: the delay may have begun with one of them, and have come to the others in
+    /// Sends and Receives that left no records.
+    pub(crate) alike: BTreeSet<usize>,
 }
 
 /// Lateness of every rank, per operation, µs.
 pub(crate) fn lateness(m: &Measured, places: &[Vec<(usize, usize)>]) -> Vec<Own> {
-    lateness::separate(m, places, Quantity::Lateness)
+    lateness::separate(m, places, Quantity::Lateness, &BTreeSet::new())
 }
 
 /// Noise of lateness in each family: how much own lateness moves about its median.
@@ -101,94 +103,164 @@ pub(crate) fn noises(m: &Measured, owns: &[Own]) -> BTreeMap<usize, window::Nois
 
 /// What ranks of a family usually differ by, over the whole run: some processes do a little more on their CPU, every time, and
 /// nobody is to be woken for that.
-#[derive(Debug, Clone, Copy)]
 struct Usual {
-    /// Scale of the mean own lateness over ranks, µs.
-    scale: f64,
-    /// So many times the scale is unusual.
-    times: f64,
-    /// Independent measurements behind such a mean, median over ranks.
-    weight: f64,
+    /// Process, mean own lateness (µs), independent measurements behind it: of every rank of the family.
+    means: Vec<(usize, f64, f64)>,
 }
 
 impl Usual {
-    /// The lateness in a window of `weight` measurements that is unusual: a mean of fewer varies more.
-    fn limit(self, weight: f64) -> f64 {
-        (self.times * self.scale * (self.weight / weight.max(1.0)).max(1.0).sqrt())
-            .max(LEAST_MICROS)
+    /// The lateness of `process` in a window of `weight` measurements that is unusual: a mean of fewer varies more. `near` are the
+    /// ranks whose values a late `process` changes itself: they don't tell what is usual without it.
+    fn limit(&self, process: usize, near: &BTreeSet<usize>, weight: f64) -> f64 {
+        let apart: Vec<&(usize, f64, f64)> = self
+            .means
+            .iter()
+            .filter(|x| x.0 != process && !near.contains(&x.0))
+            .collect();
+        // Of two or three ranks one late one is a third at least: nothing is usual there.
+        if apart.len() + 1 < LEAST_RANKS {
+            return LEAST_MICROS;
+        }
+        let scale = robust::scale(&apart.iter().map(|x| x.1).collect::<Vec<_>>()).unwrap_or(0.0);
+        let usual =
+            robust::median(&mut apart.iter().map(|x| x.2).collect::<Vec<_>>()).unwrap_or(0.0);
+        (UNUSUAL * scale * (usual / weight.max(1.0)).max(1.0).sqrt()).max(LEAST_MICROS)
     }
 }
 
 fn usual_differences(m: &Measured, owns: &[Own]) -> BTreeMap<usize, Usual> {
-    let mut means: BTreeMap<usize, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    let mut out: BTreeMap<usize, Usual> = BTreeMap::new();
     for o in owns {
         let (sum, weight) = o.points(m).iter().flatten().fold((0.0, 0.0), |a, p| {
             (a.0 + p.value * p.weight, a.1 + p.weight)
         });
         if weight > 0.0 {
-            let of = means.entry(m.family_of[o.comm]).or_default();
-            of.0.push(sum / weight);
-            of.1.push(weight);
+            out.entry(m.family_of[o.comm])
+                .or_insert_with(|| Usual { means: Vec::new() })
+                .means
+                .push((o.process, sum / weight, weight));
         }
     }
-    means
-        .into_iter()
-        .map(|(f, (v, mut w))| {
-            // Of two or three ranks one late one is a third at least: nothing is usual there.
-            let scale = if v.len() < LEAST_RANKS {
-                0.0
-            } else {
-                robust::scale(&v).unwrap_or(0.0)
-            };
-            (
-                f,
-                Usual {
-                    scale,
-                    times: if v.len() <= FEW_RANKS {
-                        UNUSUAL_OF_FEW
-                    } else {
-                        UNUSUAL
-                    },
-                    weight: robust::median(&mut w).unwrap_or(0.0),
-                },
-            )
-        })
+    out
+}
+
+/// Ranks that sit with `process` in a communicator so small that it moves their median of others.
+fn near(m: &Measured, places: &[Vec<(usize, usize)>], process: usize) -> BTreeSet<usize> {
+    places[process]
+        .iter()
+        .map(|&(c, _)| &m.topology.comms[c].members)
+        .filter(|members| members.len() <= SMALL)
+        .flat_map(|members| members.iter().map(|x| x.1.0 as usize))
         .collect()
 }
 
 /// Every rank that is late by itself, by time lost.
 pub(crate) fn late_ranks(
     m: &Measured,
+    places: &[Vec<(usize, usize)>],
     owns: &[Own],
     spanning: &BTreeSet<usize>,
+    replicas: &Replicas,
     delay: &Delay,
 ) -> Vec<LateRank> {
     let noises = noises(m, owns);
-    let usual = usual_differences(m, owns);
+    let judge = Judge {
+        m,
+        places,
+        noises: &noises,
+        usual: usual_differences(m, owns),
+        spanning,
+        delay,
+    };
     let mut best: BTreeMap<usize, LateRank> = BTreeMap::new();
-    for o in owns {
+    for found in owns.iter().filter_map(|o| judge.late_by_itself(o)) {
+        add(&mut best, found);
+    }
+    if !replicas.comms.is_empty() {
+        // All ranks of a pipeline's replica share its lateness: there it is the one that the others wait for.
+        let apart = lateness::separate(m, places, Quantity::Lateness, &replicas.comms);
+        let index = Index::over(m, &apart);
+        let known: BTreeSet<usize> = best.keys().copied().collect();
+        for o in apart.iter().filter(|o| !known.contains(&o.process)) {
+            let Some(found) = judge.late_by_itself(o) else {
+                continue;
+            };
+            let window = found.standout.start..found.standout.end;
+            let late = found.micros_late * found.operations;
+            let level = |x: &Own| mean(&x.own, &window);
+            if replicas.wait_for(m, &index, o, &window, late, delay, &level) {
+                add(&mut best, found);
+            }
+        }
+    }
+    let mut out: Vec<LateRank> = best.into_values().collect();
+    drop_shadows(m, &mut out);
+    note_alike(m, places, &mut out);
+    for late in &mut out {
+        add_carried(m, owns, &noises, late);
+    }
+    out.sort_by(|a, b| {
+        b.time_lost
+            .total_cmp(&a.time_lost)
+            .then(a.process.cmp(&b.process))
+    });
+    out
+}
+
+fn add(best: &mut BTreeMap<usize, LateRank>, found: LateRank) {
+    match best.get_mut(&found.process) {
+        Some(known) if known.time_lost >= found.time_lost => known.comms.extend(found.comms),
+        Some(known) => {
+            let mut comms = std::mem::take(&mut known.comms);
+            comms.extend(found.comms.iter().copied());
+            *known = LateRank { comms, ..found };
+        }
+        None => {
+            best.insert(found.process, found);
+        }
+    }
+}
+
+/// What a rank's lateness is held against.
+struct Judge<'a> {
+    m: &'a Measured,
+    places: &'a [Vec<(usize, usize)>],
+    noises: &'a BTreeMap<usize, window::Noise>,
+    usual: BTreeMap<usize, Usual>,
+    spanning: &'a BTreeSet<usize>,
+    delay: &'a Delay,
+}
+
+impl Judge<'_> {
+    /// Whether a rank is late in a communicator, unusually and by itself.
+    fn late_by_itself(&self, o: &Own) -> Option<LateRank> {
+        let m = self.m;
+        let family = m.family_of[o.comm];
         let points = o.points(m);
-        let Some(standout) = window::standout(&points, noises[&m.family_of[o.comm]]) else {
-            continue;
-        };
-        let weight: f64 = points[standout.start..standout.end]
+        let standout = window::standout(&points, self.noises[&family])?;
+        let window = standout.start..standout.end;
+        let weight: f64 = points[window.clone()]
             .iter()
             .flatten()
             .map(|p| p.weight)
             .sum();
-        let measured: f64 = o.measured[standout.start..standout.end]
+        let measured: f64 = o.measured[window.clone()]
             .iter()
-            .zip(&points[standout.start..standout.end])
+            .zip(&points[window.clone()])
             .map(|(v, p)| v.unwrap_or(0.0) * p.map_or(0.0, |p| p.weight))
             .sum();
         // Not a rest of what fellows share, and more than ranks usually differ by.
-        let unusual = standout.mean >= usual[&m.family_of[o.comm]].limit(weight)
-            && standout.mean * weight >= OWN * measured;
-        if standout.z < Z || !unusual || spanning.contains(&o.comm) {
-            continue;
+        if standout.z < Z
+            || standout.mean * weight < OWN * measured
+            || self.spanning.contains(&o.comm)
+        {
+            return None;
+        }
+        let near = near(m, self.places, o.process);
+        if standout.mean < self.usual[&family].limit(o.process, &near, weight) {
+            return None;
         }
         let trace = &m.traces[o.comm];
-        let window = standout.start..standout.end;
         let (operations, late) = trace.member(o.member)[window.clone()]
             .iter()
             .zip(&o.own[window.clone()])
@@ -216,13 +288,10 @@ pub(crate) fn late_ranks(
             )
             .map(|(b, (all, own))| (all.unwrap_or(0.0) - own.unwrap_or(0.0)) * b.operations)
             .sum();
-        let passed_on = delay.beyond_fellows(m, o, window.clone()) - shared >= PASSED_ON * late;
+        let passed_on = self.delay.beyond_fellows(m, o, &window) - shared >= PASSED_ON * late;
         let enough = operations >= LEAST_OPERATIONS
             && persists(trace.member(o.member), &window, standout.mean);
-        if local_share < LOCAL_SHARE || !enough || passed_on {
-            continue;
-        }
-        let found = LateRank {
+        (local_share >= LOCAL_SHARE && enough && !passed_on).then(|| LateRank {
             process: o.process,
             comm: o.comm,
             member: o.member,
@@ -232,32 +301,18 @@ pub(crate) fn late_ranks(
             time_lost: late * (members - 1) as f64,
             comms: BTreeSet::from([o.comm]),
             local_share,
-        };
-        match best.get_mut(&o.process) {
-            Some(known) if known.time_lost >= found.time_lost => {
-                known.comms.insert(o.comm);
-            }
-            Some(known) => {
-                let mut comms = std::mem::take(&mut known.comms);
-                comms.insert(o.comm);
-                *known = LateRank { comms, ..found };
-            }
-            None => {
-                best.insert(o.process, found);
-            }
-        }
+            alike: BTreeSet::new(),
+        })
     }
-    let mut out: Vec<LateRank> = best.into_values().collect();
-    drop_shadows(m, &mut out);
-    for late in &mut out {
-        add_carried(m, owns, &noises, late);
-    }
-    out.sort_by(|a, b| {
-        b.time_lost
-            .total_cmp(&a.time_lost)
-            .then(a.process.cmp(&b.process))
-    });
-    out
+}
+
+/// Mean of a series in a window; 0 where it has no value.
+fn mean(s: &Series, window: &Range<usize>) -> f64 {
+    let (sum, n) = s[window.clone()]
+        .iter()
+        .flatten()
+        .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
+    if n > 0 { sum / f64::from(n) } else { 0.0 }
 }
 
 /// Whether a rank is late in most of a window's stretches, and in so many that it wasn't one pause: where communication
@@ -269,6 +324,32 @@ fn persists(bins: &[Bin], window: &Range<usize>, level: f64) -> bool {
         .filter(|b| b.operations > 0.0 && b.lateness / b.operations >= 0.5 * level)
         .count();
     late >= LEAST_STRETCHES.min(2 * seen(bins) / 5) && 5 * late >= 3 * seen(&bins[window.clone()])
+}
+
+/// Notes for each rank which others are as late, where only Sends and Receives could tell with whom it began and none is recorded:
+/// the oldest plugins record none, and a rank without a tensor group meets its replica of the pipeline nowhere else.
+fn note_alike(m: &Measured, places: &[Vec<(usize, usize)>], late: &mut [LateRank]) {
+    if m.pairs.iter().any(|p| !p.is_empty()) {
+        return;
+    }
+    let everybody = m.topology.processes.len();
+    let groups = |p: usize| {
+        places[p]
+            .iter()
+            .filter(|x| (2..everybody).contains(&m.topology.comms[x.0].members.len()))
+            .count()
+    };
+    let all = late.to_vec();
+    for l in late.iter_mut().filter(|l| groups(l.process) == 1) {
+        l.alike = all
+            .iter()
+            .filter(|o| o.comm != l.comm && m.family_of[o.comm] == m.family_of[l.comm])
+            .filter(|o| groups(o.process) == 1)
+            .filter(|o| o.standout.start < l.standout.end && l.standout.start < o.standout.end)
+            .filter(|o| (0.5..=2.0).contains(&(o.micros_late / l.micros_late)))
+            .map(|o| o.process)
+            .collect();
+    }
 }
 
 /// Drops ranks that are a fraction as late as another of their communicator, where most collectives lack ranks: there a rank is
@@ -292,13 +373,7 @@ fn add_carried(
     late: &mut LateRank,
 ) {
     let window = late.standout.start..late.standout.end;
-    let mean = |s: &Series| {
-        let (sum, n) = s[window.clone()]
-            .iter()
-            .flatten()
-            .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
-        if n > 0 { sum / f64::from(n) } else { 0.0 }
-    };
+    let mean = |s: &Series| mean(s, &window);
     // In which families it is late, and by how much.
     let mut own_families: BTreeMap<usize, f64> = BTreeMap::new();
     let mut fellows: BTreeSet<usize> = BTreeSet::new();

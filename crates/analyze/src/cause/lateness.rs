@@ -6,7 +6,7 @@
 //! communicator is what remains after the part that the fellows in any of its other communicators share, compared within
 //! one family. This needs neither clocks nor the order of operations, and no assumption on what overlaps with what.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collective::trace::Bin;
 use crate::measured::Measured;
@@ -50,12 +50,12 @@ pub(crate) fn places(m: &Measured) -> Vec<Vec<(usize, usize)>> {
 
 /// Stretches on either side that a value is smoothed over. Times of operations are known to about 0.3 dump intervals (the
 /// mean stamp of a few ranks), and what is compared must be of one time.
-fn radius(m: &Measured) -> usize {
+pub(super) fn radius(m: &Measured) -> usize {
     ((0.3 * m.dump_interval.unwrap_or(0.0) / width(m)).ceil() as usize).clamp(2, 12)
 }
 
 /// Length of a stretch, µs.
-fn width(m: &Measured) -> f64 {
+pub(super) fn width(m: &Measured) -> f64 {
     let (start, end) = m.grid.bounds(0);
     (end.as_unix_micros() - start.as_unix_micros()).max(1) as f64
 }
@@ -71,33 +71,30 @@ pub(crate) enum Quantity {
     Events,
 }
 
+/// The quantity about each stretch; also where only neighbouring stretches hold operations, since those of one moment are
+/// counted a little earlier in one communicator and a little later in another.
 fn smooth(bins: &[Bin], quantity: Quantity, radius: usize) -> Series {
     (0..bins.len())
         .map(|b| {
-            if bins[b].operations <= 0.0 {
-                return None;
-            }
             let near = &bins[b.saturating_sub(radius)..(b + radius + 1).min(bins.len())];
-            match quantity {
-                Quantity::Lateness => Some(
-                    near.iter().map(|b| b.lateness).sum::<f64>()
-                        / near.iter().map(|b| b.operations).sum::<f64>(),
-                ),
-                Quantity::RawLateness => Some(
-                    near.iter().map(|b| b.raw_lateness).sum::<f64>()
-                        / near.iter().map(|b| b.operations).sum::<f64>(),
-                ),
-                Quantity::Events => Some(near.iter().map(|b| b.event_micros).sum()),
-            }
+            let operations: f64 = near.iter().map(|b| b.operations).sum();
+            (operations > 0.0).then(|| match quantity {
+                Quantity::Lateness => near.iter().map(|b| b.lateness).sum::<f64>() / operations,
+                Quantity::RawLateness => {
+                    near.iter().map(|b| b.raw_lateness).sum::<f64>() / operations
+                }
+                Quantity::Events => near.iter().map(|b| b.event_micros).sum(),
+            })
         })
         .collect()
 }
 
-/// Separates a quantity into shared and own parts.
+/// Separates a quantity into shared and own parts. Communicators of `except` don't count as carrying delay on.
 pub(crate) fn separate(
     m: &Measured,
     places: &[Vec<(usize, usize)>],
     quantity: Quantity,
+    except: &BTreeSet<usize>,
 ) -> Vec<Own> {
     let radius = radius(m);
     let series: Vec<Vec<Series>> = m
@@ -124,15 +121,24 @@ pub(crate) fn separate(
     let mut out = Vec::new();
     for (process, mine) in places.iter().enumerate() {
         for &(comm, member) in mine {
-            let Some(measured) = series[comm]
+            let Some(about) = series[comm]
                 .get(member)
                 .filter(|s| s.iter().any(Option::is_some))
             else {
                 continue;
             };
+            let bins = m.traces[comm].member(member);
+            let measured: Series = about
+                .iter()
+                .zip(bins)
+                .map(|(v, b)| v.filter(|_| b.operations > 0.0))
+                .collect();
             let mut own = measured.clone();
             for &(other, _) in mine {
-                if other == comm || m.topology.comms[other].members.len() < 2 {
+                if other == comm
+                    || m.topology.comms[other].members.len() < 2
+                    || except.contains(&other)
+                {
                     continue;
                 }
                 let explained = shared.by_fellows(m.family_of[comm], other, process);
@@ -142,7 +148,7 @@ pub(crate) fn separate(
                     .flatten()
                     .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
                 let usual = if n > 0 { sum / f64::from(n) } else { 0.0 };
-                for ((value, explained), all) in own.iter_mut().zip(&explained).zip(measured) {
+                for ((value, explained), all) in own.iter_mut().zip(&explained).zip(&measured) {
                     if let (Some(v), Some(all)) = (value.as_mut(), all) {
                         *v = v.min(all - explained.unwrap_or(usual).max(0.0));
                     }
@@ -152,7 +158,7 @@ pub(crate) fn separate(
                 comm,
                 member,
                 process,
-                measured: measured.clone(),
+                measured,
                 own,
             });
         }
@@ -179,69 +185,6 @@ pub(crate) fn weighted(series: &Series, bins: &[Bin]) -> Vec<Option<Point>> {
             })
         })
         .collect()
-}
-
-/// Time that a process spent, stretch by stretch, in what delays it beyond its collectives' waiting: Send and Recv, and the
-/// excess of slow links over their kind, µs.
-pub(crate) struct Delay {
-    by_process: Vec<Vec<f64>>,
-    radius: usize,
-    width: f64,
-}
-
-impl Delay {
-    /// Of every process; `slow` holds the excess of slow collectives per rank, stretch by stretch.
-    pub(crate) fn of(m: &Measured, slow: &[(Vec<usize>, Vec<f64>)]) -> Self {
-        let mut by_process = vec![vec![0.0; m.grid.len()]; m.topology.processes.len()];
-        for (comm, micros) in m.topology.comms.iter().zip(&m.p2p_micros) {
-            for (member, series) in comm.members.iter().zip(micros.chunks(m.grid.len().max(1))) {
-                by_process[member.1.0 as usize]
-                    .iter_mut()
-                    .zip(series)
-                    .for_each(|(a, b)| *a += b);
-            }
-        }
-        for (processes, excess) in slow {
-            for &p in processes {
-                by_process[p]
-                    .iter_mut()
-                    .zip(excess)
-                    .for_each(|(a, b)| *a += b);
-            }
-        }
-        Self {
-            by_process,
-            radius: radius(m),
-            width: width(m),
-        }
-    }
-
-    /// How much longer `o`'s process was delayed than the median of its fellows in the communicator, in a window, µs.
-    pub(crate) fn beyond_fellows(
-        &self,
-        m: &Measured,
-        o: &Own,
-        window: std::ops::Range<usize>,
-    ) -> f64 {
-        let near =
-            window.start.saturating_sub(self.radius)..(window.end + self.radius).min(m.grid.len());
-        let sum = |p: usize| self.by_process[p][near.clone()].iter().sum::<f64>();
-        let mut fellows: Vec<f64> = m.topology.comms[o.comm]
-            .members
-            .iter()
-            .map(|x| x.1.0 as usize)
-            .filter(|&p| p != o.process)
-            .map(sum)
-            .collect();
-        // Each process writes at times of its own: at the edges of a window up to an interval is counted here or there.
-        let length = ((near.end - near.start) as f64 * self.width).max(1.0);
-        let edges = if near.len() == m.grid.len() {
-            0.0
-        } else {
-            sum(o.process) * (m.dump_interval.unwrap_or(0.0) / length).min(1.0)
-        };
-        sum(o.process) - robust::median(&mut fellows).unwrap_or(0.0) - edges
-    }
 }
 
 /// Medians over the fellows in a communicator of a quantity in a family.

@@ -5,11 +5,13 @@
 
 mod budget;
 mod data_quality;
+mod delay;
 mod intermittent;
 mod late_host;
 mod late_rank;
 mod lateness;
 mod pictures;
+mod pipeline;
 mod slow_link;
 mod stage;
 mod transfer;
@@ -24,7 +26,9 @@ use crate::facts::{CollectiveTimeline, Finding, FindingKind, HeatMap, Scope, Tim
 use crate::host::retransmit::Retransmits;
 use crate::host::{Suspect, SuspectOf};
 use crate::measured::Measured;
-use lateness::{Delay, Quantity};
+use delay::Delay;
+use lateness::Quantity;
+use pipeline::Replicas;
 
 /// What was found.
 pub(crate) struct Causes {
@@ -64,7 +68,8 @@ pub(crate) fn find(
         })
         .collect();
     let delay = Delay::of(m, &slow);
-    let mut late = late_rank::late_ranks(m, &owns, &spanning, &delay);
+    let replicas = Replicas::of(m);
+    let mut late = late_rank::late_ranks(m, &places, &owns, &spanning, &replicas, &delay);
     let mut hosts = late_host::gather_ranks(m, &mut late);
     // Late all the time, on a late host, or delayed by a slow link: what they do now and then is explained.
     let mut late_processes: BTreeSet<usize> = late.iter().map(|l| l.process).collect();
@@ -79,7 +84,8 @@ pub(crate) fn find(
             .flat_map(|l| &l.units)
             .flat_map(|&u| units[u].processes.iter().copied()),
     );
-    let intermittent = intermittent::intermittents(m, &places, &spanning, &late_processes, &delay);
+    let intermittent =
+        intermittent::intermittents(m, &places, &spanning, &replicas, &late_processes, &delay);
     let mut explained = late_host::hosts_of(m, &late);
     explained.extend(
         intermittent
@@ -97,7 +103,7 @@ pub(crate) fn find(
         }
     }
     explained.extend(hosts.iter().map(|h| h.host.clone()));
-    let raw = lateness::separate(m, &places, Quantity::RawLateness);
+    let raw = lateness::separate(m, &places, Quantity::RawLateness, &BTreeSet::new());
     hosts.extend(late_host::late_hosts(
         m, &raw, &spanning, &explained, &late, &delay,
     ));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::measured::Measured;
+use crate::point_to_point::{PairFacts, PairKey};
 use crate::statistics::robust;
 
 /// Whoever sends to a slow stage waits until it is ready to receive. The waits of one replica's senders are worth telling from
@@ -21,20 +22,25 @@ const KEPT: f64 = 0.9;
 /// something else (all-to-all as Send/Recv, a parameter exchange).
 pub(crate) fn stage_of(m: &Measured) -> BTreeMap<usize, (usize, u32)> {
     let mut out = BTreeMap::new();
-    for (c, pairs) in m.pairs.iter().enumerate() {
-        let mut partners: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        for &(a, b, _) in pairs.keys() {
-            partners.entry(a).or_default().insert(b);
-            partners.entry(b).or_default().insert(a);
-        }
-        if partners.is_empty() || partners.values().any(|p| p.len() > 2) {
-            continue;
-        }
+    for c in chains(m) {
         for member in &m.topology.comms[c].members {
             out.insert(member.1.0 as usize, (m.family_of[c], member.0));
         }
     }
     out
+}
+
+/// Communicators whose ranks send to their neighbours only.
+pub(crate) fn chains(m: &Measured) -> BTreeSet<usize> {
+    let chain = |pairs: &BTreeMap<PairKey, PairFacts>| {
+        let mut partners: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for &(a, b, _) in pairs.keys() {
+            partners.entry(a).or_default().insert(b);
+            partners.entry(b).or_default().insert(a);
+        }
+        !partners.is_empty() && partners.values().all(|p| p.len() <= 2)
+    };
+    (0..m.pairs.len()).filter(|&c| chain(&m.pairs[c])).collect()
 }
 
 /// A stage that takes longer.

@@ -109,17 +109,29 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
         })
         .collect();
     let next = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let alike = match l.alike.len() {
+        0 => String::new(),
+        _ => format!(
+            " As late: {}. If they belong to one pipeline it began with one of them; these dumps hold no Send and Recv to tell which.",
+            words::list(
+                &l.alike
+                    .iter()
+                    .map(|&p| words::rank(m, p))
+                    .collect::<Vec<_>>()
+            ),
+        ),
+    };
     Finding {
         id: id_of(FindingKind::LateRank, std::slice::from_ref(&subject), ""),
         kind: FindingKind::LateRank,
-        severity: if l.local_share < LOCAL_WARNING || l.standout.z < SURE {
+        severity: if l.local_share < LOCAL_WARNING || l.standout.z < SURE || !l.alike.is_empty() {
             Severity::Info
         } else {
             severity(&impact)
         },
         confidence: confidence(l.standout.z, 8.0, 1),
         summary: format!(
-            "{} arrives {} late at its collectives{}: the other {} ranks of {} wait for it, and {} of the job's communication time is lost.",
+            "{} arrives {} late at its collectives{}: the other {} ranks of {} wait for it, and {} of the job's communication time is lost.{alike}",
             capital(&words::rank(m, l.process)),
             words::duration(l.micros_late),
             words::when(m, window),

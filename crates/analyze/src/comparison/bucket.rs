@@ -43,7 +43,8 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    fn absorb(&mut self, other: Self) {
+    /// Adds another bucket's operations.
+    pub(crate) fn absorb(&mut self, other: Self) {
         self.comms.extend(other.comms);
         self.operations += other.operations;
         self.complete += other.complete;

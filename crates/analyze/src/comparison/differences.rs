@@ -98,6 +98,11 @@ pub(crate) fn differences(baseline: &Job, candidate: &Job) -> Vec<Difference> {
     };
     let (b, c) = (&baseline.overview, &candidate.overview);
 
+    if same_run(baseline, candidate) {
+        let text =
+            "Baseline and candidate are the same run: of the same processes, at the same time.";
+        say(DifferenceKind::SameRun, true, text.to_owned());
+    }
     for (which, job) in [("baseline", baseline), ("candidate", candidate)] {
         partial(which, job, &mut say);
     }
@@ -167,6 +172,18 @@ pub(crate) fn differences(baseline: &Job, candidate: &Job) -> Vec<Difference> {
     }
     out.sort_by_key(|d| !d.blocks);
     out
+}
+
+/// Whether two are one run, read twice: copied, or a slip in a script. Processes of two runs have different ids or times.
+pub(crate) fn same_run(a: &Job, b: &Job) -> bool {
+    let processes = |job: &Job| {
+        let named = job.processes.iter().map(|p| (p.host.clone(), p.pid));
+        named.collect::<BTreeSet<_>>()
+    };
+    a.overview.span.is_some()
+        && a.overview.span == b.overview.span
+        && a.inputs.records == b.inputs.records
+        && processes(a) == processes(b)
 }
 
 fn partial(which: &str, job: &Job, say: &mut impl FnMut(DifferenceKind, bool, String)) {

@@ -266,6 +266,27 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
+    /// A gap whose error has several independent parts, each a variance and the degrees of freedom that it was estimated with
+    /// (Welch and Satterthwaite).
+    pub(crate) fn of_parts(log: f64, parts: &[(f64, f64)]) -> Self {
+        let variance: f64 = parts.iter().map(|p| p.0).sum();
+        let spread: f64 = parts
+            .iter()
+            .filter(|p| p.0 > 0.0)
+            .map(|(v, df)| v * v / df)
+            .sum();
+        let df = if spread > 0.0 {
+            variance * variance / spread
+        } else {
+            f64::INFINITY
+        };
+        Self {
+            log,
+            error: variance.sqrt(),
+            df: if df.is_nan() { 0.0 } else { df },
+        }
+    }
+
     /// The two-sided probability of a gap this large between equal runs.
     pub(crate) fn p(&self) -> f64 {
         if self.error <= 0.0 {
@@ -293,22 +314,7 @@ pub(crate) fn gap(baseline: &Estimate, candidate: &Estimate) -> Gap {
         (candidate.variance, freedom(candidate)),
         (own, df_own),
     ];
-    let variance: f64 = parts.iter().map(|p| p.0).sum();
-    let spread: f64 = parts
-        .iter()
-        .filter(|p| p.0 > 0.0)
-        .map(|(v, df)| v * v / df)
-        .sum();
-    let df = if spread > 0.0 {
-        variance * variance / spread
-    } else {
-        f64::INFINITY
-    };
-    Gap {
-        log: candidate.log - baseline.log,
-        error: variance.sqrt(),
-        df: if df.is_nan() { 0.0 } else { df },
-    }
+    Gap::of_parts(candidate.log - baseline.log, &parts)
 }
 
 /// The variance that communicators differing among themselves add to the change, and its degrees of freedom.

@@ -53,9 +53,15 @@ pub(crate) fn changed(baseline: &[Finding], candidate: &[Finding]) -> Changed {
     out
 }
 
-/// Whether it speaks of the job's speed and is severe enough to decide a comparison.
+/// Whether it speaks of the job's speed and is severe enough to be told.
 pub(crate) fn matters(f: &Finding) -> bool {
     f.kind.is_performance() && f.severity >= Severity::Warning
+}
+
+/// Whether it decides a comparison: what it costs is at least the smallest change that matters, as for buckets. Smaller ones come and
+/// go between equal runs.
+pub(crate) fn decides(f: &Finding, threshold: f64) -> bool {
+    matters(f) && share(f) >= threshold
 }
 
 fn share(f: &Finding) -> f64 {
@@ -145,6 +151,14 @@ mod tests {
             let c = changed(&before, &[now]);
             assert_eq!((c.new.len(), c.gone.len()), (1, 1));
         }
+    }
+
+    #[test]
+    fn a_finding_below_the_threshold_decides_nothing() {
+        let of = |kind, share| decides(&finding(kind, "a", Some(1), share), 0.03);
+        assert!(of(FindingKind::LateRank, 0.03));
+        assert!(!of(FindingKind::LateRank, 0.029));
+        assert!(!of(FindingKind::LostRecords, 0.5));
     }
 
     #[test]

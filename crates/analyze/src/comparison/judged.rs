@@ -3,15 +3,16 @@
 use super::bucket::Bucket;
 use super::estimate::{self, Basis, Estimate, Gap, Which};
 use super::verdict::{self, INTERVAL, Worsening};
+use super::words::percent;
 use crate::facts::{BucketComparison, BucketKey, BucketVerdict, Change, Level, Metric, Sides};
 use crate::records::operation::bus_bandwidth;
 
 /// Operations below which nothing is said of a bucket.
-const FEWEST: u64 = 16;
+pub(crate) const FEWEST: u64 = 16;
 /// Stretches of the run below which nothing is said.
-const FEWEST_STRETCHES: usize = 3;
+pub(crate) const FEWEST_STRETCHES: usize = 3;
 /// Draws of the bootstrap start here, so that a comparison gives the same numbers in every run.
-const SEED: u64 = 0x6e63_636c;
+pub(crate) const SEED: u64 = 0x6e63_636c;
 
 /// A bucket half-way: everything but what needs the other buckets.
 pub(crate) struct Draft {
@@ -189,20 +190,8 @@ impl Draft {
     }
 }
 
-/// "+4.0 %", "−4.0 %".
-pub(crate) fn percent(change: f64) -> String {
-    if !change.is_finite() {
-        return "any".to_owned();
-    }
-    format!(
-        "{}{:.1} %",
-        if change < 0.0 { "−" } else { "+" },
-        100.0 * change.abs()
-    )
-}
-
 /// The change with above zero for worse.
-fn worsening(change: &Change, metric: Metric) -> Worsening {
+pub(crate) fn worsening(change: &Change, metric: Metric) -> Worsening {
     let (size, low, high) = (change.change, change.ci_low, change.ci_high);
     let p = change.p_adjusted;
     if metric.is_bandwidth() {
@@ -218,7 +207,7 @@ fn worsening(change: &Change, metric: Metric) -> Worsening {
 }
 
 /// A change between two levels; `inverse` where the levels are of one over the time.
-fn change(levels: (f64, f64), gap: Gap, inverse: bool) -> Change {
+pub(crate) fn change(levels: (f64, f64), gap: Gap, inverse: bool) -> Change {
     let half = gap.half_width(INTERVAL);
     let sign = if inverse { -1.0 } else { 1.0 };
     let middle = sign * gap.log;
@@ -237,14 +226,19 @@ fn change(levels: (f64, f64), gap: Gap, inverse: bool) -> Change {
 /// Complete collectives where both runs have enough of them, else all that is there.
 fn basis(baseline: Option<&Bucket>, candidate: Option<&Bucket>) -> Basis {
     let enough = |b: &Bucket| b.complete >= FEWEST;
-    if [baseline, candidate].into_iter().flatten().all(enough) {
+    basis_of([baseline, candidate].into_iter().flatten().all(enough))
+}
+
+/// Complete collectives where there are enough of them, else all.
+pub(crate) const fn basis_of(enough_complete: bool) -> Basis {
+    if enough_complete {
         Basis::Whole
     } else {
         Basis::Seen
     }
 }
 
-fn metric(key: &BucketKey, basis: Basis, latency_bound: bool) -> Metric {
+pub(crate) fn metric(key: &BucketKey, basis: Basis, latency_bound: bool) -> Metric {
     let has_bandwidth = bus_bandwidth(&key.operation, key.n_ranks, key.size.as_bytes(), 1.0)
         .is_some_and(|b| b > 0.0);
     match (basis, has_bandwidth && !latency_bound) {

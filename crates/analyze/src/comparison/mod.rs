@@ -6,15 +6,20 @@
 mod block;
 mod bucket;
 mod compare;
+mod conclude;
 mod differences;
 mod estimate;
 mod findings;
+mod history;
 mod judged;
 mod side;
 mod verdict;
 mod waiting;
+mod words;
 
 pub(crate) use block::CommBlocks;
 pub use compare::{CompareOptions, compare};
+pub use history::HistoryBuilder;
 pub use side::Examined;
 pub(crate) use side::Kept;
+pub(crate) use words::group_name;

@@ -7,6 +7,7 @@ use super::bucket::{self, Buckets};
 use crate::facts::{GroupKey, Job};
 use crate::measured::Measured;
 use crate::records::algorithms::Algorithms;
+use crate::rules::RankTails;
 
 /// A run that was analysed, and what a comparison needs of it beyond the facts.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Examined {
     pub(crate) algorithms: Algorithms,
     /// Kernel time of all records, µs.
     pub(crate) micros: f64,
+    /// The slow end of each rank's times, where rules ask for it.
+    pub(crate) tails: RankTails,
 }
 
 /// What is kept while the measurements are turned into facts.
@@ -36,7 +39,7 @@ impl Kept {
     }
 
     /// Together with the facts.
-    pub(crate) fn with(mut self, job: Job, algorithms: Algorithms) -> Examined {
+    pub(crate) fn with(mut self, job: Job, algorithms: Algorithms, tails: RankTails) -> Examined {
         let slow: BTreeSet<&GroupKey> = job
             .groups
             .iter()
@@ -51,6 +54,7 @@ impl Kept {
             buckets: self.buckets,
             algorithms,
             micros: self.micros,
+            tails,
             job,
         }
     }

@@ -3,7 +3,7 @@
 use nccl_report_ingest::units::{ExecTime, MessageSize, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{CommClass, Finding, TimingSource};
+use super::{CommClass, Finding, History, TimingSource};
 
 /// What a comparison comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -131,6 +131,10 @@ pub struct Comparison {
     pub findings_gone: Vec<Finding>,
     /// Findings that both have, as the candidate has them.
     pub findings_common: Vec<Finding>,
+    /// What earlier runs say, where they were given.
+    pub history: Option<History>,
+    /// Rules of the user's own that the candidate breaks, or that have nothing to look at.
+    pub rules: Vec<Finding>,
 }
 
 /// What a run is, as far as a comparison has to say it.
@@ -199,6 +203,8 @@ pub enum DifferenceKind {
     Partial,
     /// Waiting for other ranks.
     Waiting,
+    /// Nothing: they are one and the same run.
+    SameRun,
 }
 
 impl DifferenceKind {
@@ -215,6 +221,7 @@ impl DifferenceKind {
             Self::Loss => "loss",
             Self::Partial => "partial",
             Self::Waiting => "waiting",
+            Self::SameRun => "same_run",
         }
     }
 }

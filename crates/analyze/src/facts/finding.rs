@@ -38,6 +38,10 @@ pub enum FindingKind {
     CpuTiming,
     /// Too few records to say anything.
     TooLittleData,
+    /// A limit that the user set is exceeded.
+    RuleBroken,
+    /// A limit that the user set has nothing to look at.
+    RuleUnmatched,
 }
 
 impl FindingKind {
@@ -60,6 +64,8 @@ impl FindingKind {
             Self::BandwidthMismatch => "bandwidth_mismatch",
             Self::CpuTiming => "cpu_timing",
             Self::TooLittleData => "too_little_data",
+            Self::RuleBroken => "rule_broken",
+            Self::RuleUnmatched => "rule_unmatched",
         }
     }
 

@@ -8,6 +8,7 @@ mod distribution;
 mod figure;
 mod finding;
 mod group;
+mod history;
 mod job;
 mod process;
 mod slice;
@@ -25,6 +26,7 @@ pub use figure::{
 };
 pub use finding::{Finding, FindingKind, Impact, Scope, Severity, Subject, Window};
 pub use group::{Group, GroupKey};
+pub use history::{BucketTrend, History, HistoryRun, LeftOut, LevelShift, Reference, Trend};
 pub use job::{Dialect, Job, Overview, Run, TimeBudget, TimingSource};
 pub use process::{Process, ProcessId};
 pub use slice::{PairSlice, Share, Slice, SliceOf};

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nccl_report_ingest::{Dataset, Table};
-use serde_json::{Value, json};
 
-use super::activity::{self, Activity, Cause, Wanted};
+use super::activity::{self, Activity, Wanted};
 use super::causes::{self, Verdict};
 use super::clocks;
 use super::late_windows::{LateWindows, late_windows};
+use super::naming;
+use super::notes;
 use super::over_time::over_time;
 use super::pictures;
 use super::retransmit::{self, HostWindows, Retransmits};
@@ -16,8 +17,7 @@ use super::slow_calls::{self, Found};
 use super::store::HostTraces;
 use super::stretches::Stretch;
 use super::transfers;
-use crate::cause::words;
-use crate::facts::{Finding, HostCause, HostTimeline, KnownBy, TraceHost, Traces, WindowSource};
+use crate::facts::{Finding, HostCause, HostTimeline, TraceHost, Traces, WindowSource};
 use crate::measured::Measured;
 use crate::records::traces;
 use crate::units::ExecTime;
@@ -28,12 +28,6 @@ const MOST_SUSPECTS: usize = 16;
 
 /// Pictures drawn.
 const MOST_PICTURES: usize = 8;
-
-/// Windows that fill more of the time than this can't tell anything from chance.
-const FILLED: f64 = 0.5;
-
-/// Hosts named in a note.
-const NAMED: usize = 4;
 
 /// Whom a finding accuses of being late.
 #[derive(Debug, Clone)]
@@ -139,7 +133,7 @@ pub(crate) fn explain(
     for one in &looked {
         let finding = findings.iter_mut().find(|f| f.id == one.finding);
         if let Some(finding) = finding {
-            name_cause(finding, one, &names);
+            naming::name_cause(finding, one, &names);
         }
         out.causes.extend(one.verdicts.iter().map(|v| one.facts(v)));
         if out.timelines.len() < MOST_PICTURES {
@@ -171,20 +165,19 @@ pub(crate) fn explain(
     out.over_time = over_time(&all, &windows);
     out.files = all.files.iter().map(|file| file.whose.facts()).collect();
     out.hosts = hosts(&all, &ahead);
-    out.notes = notes(m, &all, &windows, &ahead, &out);
+    out.notes = notes::notes(m, &all, &windows, &ahead, &out);
     Ok(out)
 }
 
 /// A suspect, and what was found of it.
-struct Looked {
-    finding: String,
-    host: String,
+pub(super) struct Looked {
+    pub(super) finding: String,
+    pub(super) host: String,
     /// `None` for the host as a whole.
-    pid: Option<i64>,
-    late: LateWindows,
-    activity: Activity,
-    verdicts: Vec<Verdict>,
-    peers: usize,
+    pub(super) pid: Option<i64>,
+    pub(super) late: LateWindows,
+    pub(super) activity: Activity,
+    pub(super) verdicts: Vec<Verdict>,
     /// The host's traces' clock against the mean of the hosts', ns.
     ahead: i64,
 }
@@ -264,7 +257,6 @@ fn look(
             late,
             activity: Activity::default(),
             verdicts: Vec::new(),
-            peers: 0,
         });
     }
     let spans = spans(all)?;
@@ -274,7 +266,6 @@ fn look(
         .zip(&wanted)
     {
         let span = common(m, spans.get(&one.host).copied(), one.ahead);
-        one.peers = activity.peers.get(&Cause::OffCpu).map_or(0, BTreeMap::len);
         one.verdicts = causes::judge(&one.late, &activity, span, w.processes.len());
         one.activity = activity;
     }
@@ -368,127 +359,6 @@ fn process_names(all: &HostTraces) -> Result<BTreeMap<(String, i64), String>, Er
     Ok(names)
 }
 
-/// Puts the strongest cause into the finding: a sentence, and the numbers behind it.
-fn name_cause(finding: &mut Finding, one: &Looked, names: &BTreeMap<(String, i64), String>) {
-    let named = one.verdicts.iter().filter(|v| v.named);
-    let Some(v) = named.max_by(|a, b| {
-        let explains = |v: &Verdict| v.explains.unwrap_or(0.0);
-        // What is as likely: the first of the list.
-        explains(a)
-            .total_cmp(&explains(b))
-            .then(b.cause.cmp(&a.cause))
-    }) else {
-        return;
-    };
-    let (sentence, advice) = words_of(one, v, names);
-    finding.summary.push_str(&sentence);
-    finding.advice = format!("{advice} {}", finding.advice);
-    let number = |x: f64| json!((x * 1e3).round() / 1e3);
-    let optional = |x: Option<f64>| x.map_or(Value::Null, number);
-    let seconds = one.late.windows.total() as f64 / 1e9;
-    let mut add = |key: &str, value: Value| finding.evidence.insert(key.to_owned(), value);
-    add("host_cause", json!(v.cause.as_str()));
-    if v.cause.takes_time() {
-        add("host_cause_us", number(v.time as f64 / 1e3));
-        add(
-            "host_cause_us_of_the_median_peer",
-            optional(v.of_peers.map(|p| p * seconds * 1e6)),
-        );
-        add("host_cause_part_of_the_lateness", optional(v.explains));
-        add("host_cause_share_of_late_times", number(v.inside));
-        add("host_cause_share_of_other_times", optional(v.outside));
-    } else {
-        add("host_cause_events", json!(v.events_inside));
-        add("host_cause_events_in_all", json!(v.events));
-    }
-    add(
-        "host_cause_chance_of_coincidence",
-        v.chance.map_or(Value::Null, |p| json!(p)),
-    );
-    add(
-        "late_times_us",
-        number(one.late.windows.total() as f64 / 1e3),
-    );
-    add(
-        "late_times",
-        json!(if one.late.coarse {
-            "to a dump interval"
-        } else {
-            "exact"
-        }),
-    );
-}
-
-fn words_of(
-    one: &Looked,
-    v: &Verdict,
-    names: &BTreeMap<(String, i64), String>,
-) -> (String, String) {
-    let micros = |ns: f64| words::duration(ns / 1e3);
-    let total = one.late.windows.total() as f64;
-    let coarse = if one.late.coarse {
-        " (which the dumps tell to an interval only)"
-    } else {
-        ""
-    };
-    let whose = if one.pid.is_some() {
-        "Its process was"
-    } else {
-        "Its processes were"
-    };
-    let peers = |unit: &dyn Fn(f64) -> String| match v.of_peers {
-        Some(p) => format!(", its peers {} (median)", unit(p)),
-        None => String::new(),
-    };
-    let time = |p: f64| micros(p * total);
-    let each = v.inside * total;
-    match v.cause {
-        Cause::OffCpu => {
-            let before = one.activity.ran_before.iter().max_by_key(|(pid, ns)| (**ns, std::cmp::Reverse(**pid)));
-            let before = before.map(|(pid, _)| match names.get(&(one.host.clone(), *pid)) {
-                Some(name) => format!("{name} (pid {pid})"),
-                None => format!("pid {pid}"),
-            });
-            let ran = before.as_ref().map_or_else(String::new, |b| format!("; {b} had it before most often"));
-            (
-                format!(" {whose} off the CPU for {} in the times in which it was late{coarse}{}{ran}.", micros(each), peers(&time)),
-                match before {
-                    Some(b) => format!("See what {b} does on {}, and pin the rank to cores of its own.", one.host),
-                    None => format!("See what else runs on the cores of this process on {}, and pin the rank to cores of its own.", one.host),
-                },
-            )
-        }
-        Cause::CudaSync => (
-            format!(" {whose} waiting for the GPU for {} of the times in which it was late{coarse}{}.", micros(each), peers(&time)),
-            "The host kept up: it is the GPU that takes longer.".to_owned(),
-        ),
-        Cause::BlockIo => (
-            format!(" Disk requests of {} took {} in the times in which it was late{coarse}{}.", one.host, micros(each), peers(&time).replace("its peers", "other hosts")),
-            format!("See what reads and writes on {} then: checkpoints, the input, logs, swap.", one.host),
-        ),
-        Cause::PageAlloc => (
-            format!(" {whose} given memory {} times ({}) in the times in which it was late{coarse}{}.", v.events_inside, bytes(one.activity.bytes), peers(&|p| format!("{} times", words::three(p * total / 1e9)))),
-            "Allocations in the middle of a step: keep buffers, pin memory once, look at the data loader.".to_owned(),
-        ),
-        Cause::OomKill => (
-            format!(" The kernel killed a process on {} for want of memory {} times in the times in which it was late{coarse}, {} times in all.", one.host, v.events_inside, v.events),
-            format!("{} runs out of memory: see dmesg for who was killed and who used it.", one.host),
-        ),
-        Cause::ProcessExit => (
-            format!(" Processes ended on {} {} times in the times in which it was late{coarse}, {} times in all.", one.host, v.events_inside, v.events),
-            format!("See which processes come and go on {}: data loader workers that restart, cron jobs.", one.host),
-        ),
-    }
-}
-
-fn bytes(n: u64) -> String {
-    match n as f64 {
-        b if b < 1e6 => format!("{} kB", words::three(b / 1e3)),
-        b if b < 1e9 => format!("{} MB", words::three(b / 1e6)),
-        b => format!("{} GB", words::three(b / 1e9)),
-    }
-}
-
 fn pictures_of_retransmits(
     all: &HostTraces,
     found: &[Retransmits],
@@ -518,85 +388,4 @@ fn hosts(all: &HostTraces, ahead: &BTreeMap<String, i64>) -> Vec<TraceHost> {
                 .map(|&ns| ExecTime::from_micros(ns as f64 / 1e3)),
         })
         .collect()
-}
-
-/// What can't be said, and why.
-fn notes(
-    m: &Measured,
-    all: &HostTraces,
-    windows: &BTreeMap<String, HostWindows>,
-    ahead: &BTreeMap<String, i64>,
-    out: &Traces,
-) -> Vec<String> {
-    let mut notes = all.notes.clone();
-    if all.dump_hosts.is_empty() {
-        notes.push("There is no Inspector dump beside the traces: who was late, and how fast transfers were, can't be said.".to_owned());
-    }
-    let list = |hosts: Vec<&str>| {
-        let named: Vec<String> = hosts.iter().take(NAMED).map(|h| (*h).to_owned()).collect();
-        let more = hosts.len().saturating_sub(NAMED);
-        if more > 0 {
-            format!("{} and {more} more", named.join(", "))
-        } else {
-            named.join(", ")
-        }
-    };
-    let untraced: Vec<&str> = all
-        .dump_hosts
-        .iter()
-        .map(String::as_str)
-        .filter(|h| !all.counts.contains_key(*h))
-        .collect();
-    if !untraced.is_empty() && untraced.len() < all.dump_hosts.len() {
-        notes.push(format!(
-            "No trace is of {}: nothing can be said of what happened there.",
-            list(untraced)
-        ));
-    }
-    let foreign: Vec<&str> = all
-        .hosts()
-        .filter(|h| !all.dump_hosts.contains(*h))
-        .collect();
-    if !foreign.is_empty() && !all.dump_hosts.is_empty() {
-        notes.push(format!("Traces of {} are of no host of the dumps. --trace HOST=FILE says which host a trace is of.", list(foreign)));
-    }
-    let unknown: Vec<&str> = all
-        .hosts()
-        .filter(|h| all.dump_hosts.contains(*h) && !ahead.contains_key(*h))
-        .collect();
-    if !unknown.is_empty() {
-        notes.push(format!("Nothing tells how the clock of the traces of {} stands to that of its dumps; they are taken to be the same.", list(unknown)));
-    }
-    let apart: Vec<&str> = out
-        .files
-        .iter()
-        .filter(|f| f.known_by != KnownBy::Unknown)
-        .filter(|f| {
-            let job = m.topology.span();
-            f.span
-                .zip(job)
-                .is_some_and(|(trace, job)| trace.1 < job.0 || trace.0 > job.1)
-        })
-        .map(|f| f.path.as_str())
-        .collect();
-    if !apart.is_empty() {
-        notes.push(format!(
-            "{} lie at another time than the dumps: nothing in them can be joined.",
-            list(apart)
-        ));
-    }
-    let filled: Vec<&str> = windows
-        .iter()
-        .filter(|(host, w)| {
-            let length = (w.span.1.saturating_sub(w.span.0)).max(1) as f64;
-            w.source == WindowSource::Dumps
-                && w.stretches().within(w.span).total() as f64 > FILLED * length
-                && !all.retransmits(host).is_empty()
-        })
-        .map(|(host, _)| host.as_str())
-        .collect();
-    if !filled.is_empty() {
-        notes.push(format!("On {} slow transfers may have run in most of the time, as far as the dumps tell: retransmits can't be told from chance there. Verbose dumps (NCCL_INSPECTOR_DUMP_VERBOSE=1) or a shorter interval would.", list(filled)));
-    }
-    notes
 }

@@ -11,6 +11,8 @@ mod clocks;
 mod coincidence;
 mod explain;
 mod late_windows;
+mod naming;
+mod notes;
 mod over_time;
 mod pictures;
 pub(crate) mod retransmit;

@@ -27,10 +27,8 @@ const BURST_NANOS: i64 = 10_000_000;
 /// Bursts inside slow stretches, at least.
 const LEAST_BURSTS: u64 = 5;
 
-/// Times as many bursts a second inside slow stretches as in other operations, at least. Where nothing is sent nothing is sent again, so
-/// the rest of the time is no measure: it is as if all retransmits elsewhere had fallen into other operations. Beyond that the chance decides; this
-/// only says that the cause must be the larger part of what is seen.
-const RATE: f64 = 2.0;
+/// Times as many bursts a second inside slow stretches as outside, at least.
+const RATE: f64 = 5.0;
 
 /// Chance of so many under coincidence, over all hosts.
 const CHANCE: f64 = 1e-5;
@@ -63,8 +61,6 @@ pub(crate) struct HostWindows {
     pub(crate) span: (i64, i64),
     pub(crate) slow: Vec<SlowSpan>,
     pub(crate) source: WindowSource,
-    /// Time in which at least operations ran, the slow ones included, ns.
-    pub(crate) busy: i64,
 }
 
 impl HostWindows {
@@ -74,13 +70,11 @@ impl HostWindows {
             span: (i64::MAX, i64::MIN),
             slow: Vec::new(),
             source,
-            busy: 0,
         }
     }
 
     /// Adds what one trace says.
-    pub(crate) fn add(&mut self, span: (i64, i64), slow: Vec<SlowSpan>, busy: i64) {
-        self.busy = self.busy.max(busy);
+    pub(crate) fn add(&mut self, span: (i64, i64), slow: Vec<SlowSpan>) {
         self.span = (self.span.0.min(span.0), self.span.1.max(span.1));
         self.slow.extend(slow);
     }
@@ -99,7 +93,6 @@ impl HostWindows {
                 })
                 .collect(),
             source: self.source,
-            busy: self.busy,
         }
     }
 
@@ -251,9 +244,7 @@ fn judge(host: &str, events: &[i64], windows: &HostWindows, hosts: f64) -> Optio
     }
     let stretches = windows.stretches().within((start, end));
     let covered = stretches.total();
-    let length = end - start;
-    let busy = windows.busy.clamp(covered, length.max(covered));
-    let share = covered as f64 / busy.max(1) as f64;
+    let share = covered as f64 / (end - start).max(1) as f64;
     let seen: Vec<i64> = events
         .iter()
         .copied()
@@ -270,8 +261,7 @@ fn judge(host: &str, events: &[i64], windows: &HostWindows, hosts: f64) -> Optio
         within as f64 / seconds(covered as f64),
         (bursts.len() as u64 - within) as f64 / seconds((end - start - covered) as f64),
     );
-    let in_others = (bursts.len() as u64 - within) as f64 / seconds((busy - covered) as f64);
-    if within < LEAST_BURSTS || chance > CHANCE || rates.0 < RATE * in_others {
+    if within < LEAST_BURSTS || chance > CHANCE || rates.0 < RATE * rates.1 {
         return None;
     }
     let hit: Vec<&SlowSpan> = windows
@@ -354,7 +344,7 @@ mod tests {
             })
             .collect();
         let mut windows = HostWindows::of(WindowSource::Calls);
-        windows.add((0, 400 * 60_000_000), slow, 10_000_000_000);
+        windows.add((0, 400 * 60_000_000), slow);
         windows
     }
 
@@ -385,8 +375,12 @@ mod tests {
             usual: 1_000.0,
             ranks: 1.0,
         };
-        windows.add((0, 1_000_000_000), vec![all], 1_000_000_000);
+        windows.add((0, 1_000_000_000), vec![all]);
         let events: Vec<i64> = (0..50).map(|i| i * 20_000_000).collect();
         assert!(judge("h", &events, &windows, 1.0).is_none());
     }
 }
+
+#[cfg(test)]
+#[path = "retransmit_tests.rs"]
+mod whole;

@@ -97,7 +97,6 @@ fn of_trace(
     let mut kinds = Kinds::default();
     let mut lengths: Vec<Vec<f64>> = Vec::new();
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-    let mut busy: BTreeMap<String, BTreeMap<Option<i64>, i64>> = BTreeMap::new();
     traces::calls(path, |call| {
         if !is_operation(call.op) {
             return;
@@ -112,12 +111,6 @@ fn of_trace(
         found.call_micros += length.max(0) as f64 / 1e3;
         if let (Some(start), Some(host)) = (call.start, trace.whose.host(call.host)) {
             let end = start.saturating_add(length);
-            let of_host = match busy.get_mut(host) {
-                Some(of_host) => of_host,
-                None => busy.entry(host.to_owned()).or_default(),
-            };
-            let of_process = of_host.entry(call.pid).or_default();
-            *of_process = of_process.saturating_add(length.max(0));
             match spans.get_mut(host) {
                 Some(span) => *span = (span.0.min(start), span.1.max(end)),
                 None => {
@@ -199,17 +192,11 @@ fn of_trace(
     }
     for (host, span) in spans {
         let slow = slow.remove(&host).unwrap_or_default();
-        // At least the process that called longest was in a call for so long.
-        let busy = busy
-            .remove(&host)
-            .into_iter()
-            .flat_map(BTreeMap::into_values)
-            .max();
         found
             .windows
             .entry(host)
             .or_insert_with(|| HostWindows::of(WindowSource::Calls))
-            .add(span, slow, busy.unwrap_or(0));
+            .add(span, slow);
     }
     Ok(())
 }

@@ -42,7 +42,6 @@ pub(crate) fn windows(
     max_rows: u64,
 ) -> Result<BTreeMap<String, HostWindows>, Error> {
     let mut slow = Vec::new();
-    let mut busy: BTreeMap<usize, f64> = BTreeMap::new();
     let mut rows = rows_of_comms(m);
     for (c, rows) in rows.iter_mut().enumerate() {
         // What stays on one host doesn't pass its network.
@@ -57,18 +56,12 @@ pub(crate) fn windows(
         let gathered = gather::gather(dataset, Table::Collectives, m, &portion)?;
         for (comm, mut records) in portion.comms.clone().zip(gathered) {
             if rows[comm] > 0 {
-                let (found, micros) = of_comm(m, comm, &mut records);
-                slow.extend(found);
-                for member in &m.topology.comms[comm].members {
-                    *busy.entry(member.1.0 as usize).or_default() += micros;
-                }
+                slow.extend(of_comm(m, comm, &mut records));
             }
         }
     }
     when_stopped(dataset, m, &mut slow)?;
     let interval = m.dump_interval.unwrap_or(0.0);
-    // At least the process that transferred longest was at it for so long.
-    let busy_of = |process: usize| busy.get(&process).map_or(0, |micros| (micros * 1e3) as i64);
     let mut out: BTreeMap<String, HostWindows> = BTreeMap::new();
     for process in 0..m.topology.processes.len() {
         let Some((first, last)) = m.topology.span() else {
@@ -82,7 +75,7 @@ pub(crate) fn windows(
         );
         out.entry(host.clone())
             .or_insert_with(|| HostWindows::of(WindowSource::Kernels))
-            .add(span, Vec::new(), busy_of(process));
+            .add(span, Vec::new());
     }
     for s in &slow {
         for (host, ahead) in hosts_of(m, s.comm) {
@@ -158,19 +151,18 @@ pub(super) fn ended(dumped: impl Iterator<Item = i64> + Clone, interval: f64) ->
     }
 }
 
-/// The slow transfers of a communicator, and the time of all its transfers, µs.
-fn of_comm(m: &Measured, comm: usize, rows: &mut [Row]) -> (Vec<Slow>, f64) {
+/// The slow transfers of a communicator.
+fn of_comm(m: &Measured, comm: usize, rows: &mut [Row]) -> Vec<Slow> {
     let members = m.topology.comms[comm].members.len();
     let interval = m.dump_interval.unwrap_or(0.0);
     let mut times: BTreeMap<(u32, u64), Vec<f64>> = BTreeMap::new();
-    let (mut found, mut all) = (Vec::new(), 0.0);
+    let mut found = Vec::new();
     matching::collectives(rows, |x| {
         // With half of the ranks missing the shortest time may hold waiting for one of them.
         if x.rows.len() < 2 || 2 * x.rows.len() < members {
             return;
         }
         let micros = x.shortest();
-        all += micros;
         times.entry(x.cell()).or_default().push(micros);
         if is_slow(micros * 1e3, 0.0) {
             found.push((
@@ -191,14 +183,13 @@ fn of_comm(m: &Measured, comm: usize, rows: &mut [Row]) -> (Vec<Slow>, f64) {
         .into_iter()
         .filter_map(|(cell, mut times)| Some((cell, robust::median(&mut times)?)))
         .collect();
-    let slow = found
+    found
         .into_iter()
         .filter_map(|(cell, slow)| {
             let usual = *medians.get(&cell)?;
             is_slow(slow.micros * 1e3, usual * 1e3).then_some(Slow { usual, ..slow })
         })
-        .collect();
-    (slow, all)
+        .collect()
 }
 
 /// Looks up when slow transfers stopped, where dumps are verbose.

@@ -1,6 +1,7 @@
 //! Estimates that a few wild values can't move, samples that merge, and how sure a difference is.
 
 pub(crate) mod bootstrap;
+pub(crate) mod change_point;
 pub(crate) mod multiple;
 mod random;
 pub(crate) mod robust;

@@ -13,6 +13,19 @@ pub(crate) fn two_sided(t: f64, df: f64) -> f64 {
     incomplete_beta(df / 2.0, 0.5, df / (df + t * t))
 }
 
+/// The probability of an F at least this large with `d1` and `d2` degrees of freedom.
+///
+/// It is the regularised incomplete beta function I(d2/2, d1/2) at d2/(d2 + d1·F).
+pub(crate) fn f_upper(f: f64, d1: f64, d2: f64) -> f64 {
+    if f.is_nan() || d1 <= 0.0 || d2 <= 0.0 || f <= 0.0 {
+        return 1.0;
+    }
+    if f.is_infinite() {
+        return 0.0;
+    }
+    incomplete_beta(d2 / 2.0, d1 / 2.0, d2 / (d2 + d1 * f))
+}
+
 /// The t that is exceeded on either side with probability `p` in all, 0 < p < 1.
 pub(crate) fn quantile(p: f64, df: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
@@ -113,6 +126,21 @@ mod tests {
             let got = quantile(p, df);
             assert!((got - expected).abs() < 6e-4, "{p} {df}: {got}");
         }
+    }
+
+    /// Any printed table of F (NIST/SEMATECH e-Handbook 1.3.6.7.3): the upper 5 % and 1 % points.
+    #[test]
+    fn f_is_that_of_the_printed_tables() {
+        for (f, d1, d2, p) in [
+            (4.965, 1.0, 10.0, 0.05),
+            (4.103, 2.0, 10.0, 0.05),
+            (10.044, 1.0, 10.0, 0.01),
+            (5.849, 2.0, 20.0, 0.01),
+        ] {
+            assert!((f_upper(f, d1, d2) - p).abs() < 1e-4, "{f} {d1} {d2}");
+        }
+        assert_eq!(f_upper(0.0, 1.0, 5.0), 1.0);
+        assert_eq!(f_upper(f64::INFINITY, 1.0, 5.0), 0.0);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use nccl_report_render::report_json;
 use tempfile::TempDir;
 
 use super::phases::{Phases, Reading, title, title_of_earlier};
+use super::rules;
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;
@@ -20,13 +21,14 @@ const COMPRESSION_LEVEL: i32 = 1;
 
 pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
     let phases = Phases::begin(console);
+    let rules = rules::read(settings.rules.as_deref())?;
     let job = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => {
             let out = claim(settings, &logs)?;
             let inputs = settings.traces.with(&logs);
             let (dataset, _tables) = read_aside(&phases, &inputs, out.as_ref())?;
             let title = title(settings.title.as_deref(), &logs);
-            let job = phases.analyse(dataset, title, &settings.traces)?;
+            let job = phases.analyse(dataset, title, &settings.traces, rules)?;
             deliver(&job, out, console)?;
             job
         }
@@ -34,11 +36,12 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
             let dataset = phases.reopen(&earlier)?;
             let out = claim(settings, &[])?;
             let title = title_of_earlier(settings.title.as_deref(), &earlier);
-            let job = phases.analyse(dataset, title, &settings.traces)?;
+            let job = phases.analyse(dataset, title, &settings.traces, rules)?;
             deliver(&job, out, console)?;
             job
         }
     };
+    console.unmatched(&job.findings);
     Ok(console.verdict(&job, settings.fail_on))
 }
 

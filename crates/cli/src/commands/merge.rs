@@ -7,6 +7,7 @@ use nccl_report_ingest::MergeOptions;
 
 use super::phases::Phases;
 use super::report::{Opened, finish};
+use super::rules;
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::output::{OutputFolder, REPORT_FILES, SHARDS};
@@ -23,6 +24,7 @@ pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
                 .hint("name a folder with --out, or give one folder that holds shards/"));
         }
     };
+    let rules = rules::read(settings.report.rules.as_deref())?;
     let phases = Phases::begin(console);
     let out = OutputFolder::claim(&out, &REPORT_FILES, &parts)?;
     let tables = out.dataset();
@@ -44,7 +46,7 @@ pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
         out,
         title: settings.report.title.clone().unwrap_or(job),
     };
-    finish(&settings.report, &phases, opened, console)
+    finish(&settings.report, &phases, opened, rules, console)
 }
 
 /// The datasets that the inputs are, or hold under `shards/`, each once.

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use nccl_report_analyze::facts::Job;
-use nccl_report_analyze::{Examined, Options as AnalyzeOptions, analyze, examine};
+use nccl_report_analyze::{Examined, Options as AnalyzeOptions, Rules, analyze, examine};
 use nccl_report_ingest::{Dataset, MergeOptions, Options as IngestOptions, Share, ingest, merge};
 use nccl_report_render::{Options as RenderOptions, Written, write};
 
@@ -93,6 +93,7 @@ impl Phases {
         dataset: Dataset,
         title: String,
         traces: &Traces,
+        rules: Option<Rules>,
     ) -> Result<Job, Failure> {
         let start = Instant::now();
         let line = Line::busy(self.console.loudness(), "analysing");
@@ -100,6 +101,7 @@ impl Phases {
             title,
             hosts_of_traces: traces.hosts.clone(),
             slow: traces.slow,
+            rules,
             ..AnalyzeOptions::default()
         };
         let job = (self.interrupt).or_abandon(move || analyze(&dataset, &options))??;
@@ -109,11 +111,17 @@ impl Phases {
     }
 
     /// Tables → facts, and what a comparison needs beside them.
-    pub fn examine(&self, dataset: Dataset, title: String) -> Result<Examined, Failure> {
+    pub fn examine(
+        &self,
+        dataset: Dataset,
+        title: String,
+        rules: Option<Rules>,
+    ) -> Result<Examined, Failure> {
         let start = Instant::now();
         let line = Line::busy(self.console.loudness(), "analysing");
         let options = AnalyzeOptions {
             title,
+            rules,
             ..AnalyzeOptions::default()
         };
         let examined = (self.interrupt).or_abandon(move || examine(&dataset, &options))??;

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use nccl_report_analyze::Rules;
 use nccl_report_ingest::Dataset;
 use nccl_report_render::report_json;
 
 use super::ingest;
 use super::phases::{Phases, report_folder_of, title, title_of_earlier};
+use super::rules;
 use super::shard;
 use crate::exit::Status;
 use crate::failure::Failure;
@@ -21,11 +23,12 @@ pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
         return shard::run(settings, which, console);
     }
     let phases = Phases::begin(console);
+    let rules = rules::read(settings.rules.as_deref())?;
     let opened = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => from_logs(settings, &phases, &logs)?,
         Source::Dataset(earlier) => from_earlier(settings, &phases, earlier)?,
     };
-    finish(settings, &phases, opened, console)
+    finish(settings, &phases, opened, rules, console)
 }
 
 /// Analyses the dataset, writes the report and prints the summary.
@@ -33,6 +36,7 @@ pub fn finish(
     settings: &Report,
     phases: &Phases,
     opened: Opened,
+    rules: Option<Rules>,
     console: Console,
 ) -> Result<Status, Failure> {
     let Opened {
@@ -41,7 +45,7 @@ pub fn finish(
         mut out,
         title,
     } = opened;
-    let job = phases.analyse(dataset, title, &settings.traces)?;
+    let job = phases.analyse(dataset, title, &settings.traces, rules)?;
     let written = phases.write(&job, out.path())?;
     out.keep();
 
@@ -54,6 +58,7 @@ pub fn finish(
         };
         console.result(&summary(&job, &places, console.width()))?;
     }
+    console.unmatched(&job.findings);
     Ok(console.verdict(&job, settings.fail_on))
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use nccl_report_analyze::facts::{
-    BucketComparison, BucketVerdict, Change, Comparison, Level, Verdict,
+    BucketComparison, BucketVerdict, Change, Comparison, History, Level, Verdict,
 };
 use nccl_report_render::WrittenComparison;
 
@@ -35,6 +35,17 @@ pub fn comparison(of: &Comparison, written: &WrittenComparison, width: usize) ->
         page.labelled("- ", 2, &visible(reason));
     }
     more(&mut page, of.reasons.len(), "reason", "reasons");
+    if !of.rules.is_empty() {
+        page.heading("Rules");
+    }
+    for rule in of.rules.iter().take(SENTENCES) {
+        let line = format!("{}: {}", rule.severity.as_str(), rule.summary);
+        page.labelled("- ", 2, &visible(&line));
+    }
+    more(&mut page, of.rules.len(), "rule", "rules");
+    if let Some(history) = &of.history {
+        earlier_runs(&mut page, history);
+    }
     buckets(&mut page, &of.buckets);
 
     page.heading("Comparison");
@@ -42,6 +53,55 @@ pub fn comparison(of: &Comparison, written: &WrittenComparison, width: usize) ->
         page.raw(&shown(path));
     }
     page.finish()
+}
+
+/// What the runs before say. The reasons are among those of the verdict.
+fn earlier_runs(page: &mut Page, of: &History) {
+    let runs = of.runs.len().saturating_sub(1) as u64;
+    page.heading(&format!(
+        "Against {}",
+        counted(runs, "earlier run", "earlier runs")
+    ));
+    page.raw(&paint(tone(of.verdict), of.verdict.as_str()));
+    for t in of
+        .buckets
+        .iter()
+        .filter(|t| !t.trend.shifts.is_empty())
+        .take(SENTENCES)
+    {
+        let shifts: Vec<String> = (t.trend.shifts.iter())
+            .filter_map(|s| {
+                Some(format!(
+                    "{} with {}",
+                    signed(s.change),
+                    of.runs.get(s.run as usize)?.title
+                ))
+            })
+            .collect();
+        let key = &t.key;
+        let what = format!(
+            "{} {}, {}×{}: the level shifts {}",
+            key.operation,
+            bytes(key.size.as_bytes()),
+            key.n_ranks,
+            key.nnodes,
+            shifts.join(", then ")
+        );
+        page.labelled("- ", 2, &visible(&what));
+    }
+    for l in of.left_out.iter().take(SENTENCES) {
+        page.labelled(
+            "! ",
+            2,
+            &visible(&format!("{} isn't used: {}", l.name, l.reason)),
+        );
+    }
+    more(
+        page,
+        of.left_out.len(),
+        "run that isn't used",
+        "runs that aren't used",
+    );
 }
 
 fn more(page: &mut Page, all: usize, one: &str, many: &str) {

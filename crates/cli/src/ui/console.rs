@@ -4,13 +4,13 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use anstream::AutoStream;
-use nccl_report_analyze::facts::{Comparison, Job, Severity};
+use nccl_report_analyze::facts::{Comparison, Finding, FindingKind, Job, LeftOut, Severity};
 use nccl_report_ingest::Dataset;
 
 use super::style::{DIM, ERROR, HINT, paint};
 use super::text::{counted, visible, visible_json};
 use super::time;
-use crate::exit::Status;
+use crate::exit::{self, Status};
 use crate::failure::Failure;
 use crate::settings::{Loudness, Voice};
 
@@ -109,8 +109,14 @@ impl Console {
     /// What a comparison comes to. Anything but 0 is explained, even when quiet, and so is a regression that doesn't count.
     pub fn comparison(&self, comparison: &Comparison, advisory: bool) -> Status {
         let status = Status::of_comparison(comparison);
-        let why = comparison.reasons.first().map_or("", String::as_str);
-        let word = comparison.verdict.as_str();
+        let broken = comparison.rules.iter().find(|f| exit::fails(f));
+        let (word, why) = match broken {
+            Some(rule) => ("a rule is broken", rule.summary.as_str()),
+            None => (
+                comparison.verdict.as_str(),
+                comparison.reasons.first().map_or("", String::as_str),
+            ),
+        };
         match status {
             Status::GateFailed if advisory => {
                 let line = format!("{word}, which --advisory lets pass: {why}");
@@ -123,6 +129,30 @@ impl Console {
                 self.say(&format!("{} {}", paint(ERROR, "error:"), visible(&line)));
                 status
             }
+        }
+    }
+
+    /// What was asked for and can't be done, while the rest goes on. Said even when quiet.
+    pub fn warning(&self, message: &str) {
+        self.say(&format!("{} {}", paint(HINT, "warning:"), visible(message)));
+    }
+
+    /// Rules that have nothing to look at. Said even when quiet: they can't be broken, whatever happens.
+    pub fn unmatched<'a>(&self, findings: impl IntoIterator<Item = &'a Finding>) {
+        for f in findings {
+            if f.kind == FindingKind::RuleUnmatched {
+                self.warning(&f.summary);
+            }
+        }
+    }
+
+    /// Runs of a history that aren't used. Said even when quiet: a gate that passes without them must not look as if it had them.
+    pub fn left_out(&self, runs: &[LeftOut]) {
+        for run in runs {
+            self.warning(&format!(
+                "{} is left out of the history: {}",
+                run.name, run.reason
+            ));
         }
     }
 

@@ -40,6 +40,7 @@ Options:
       --title <TEXT>           Name of the job, for the head of the report [default: name of LOGS]
       --fail-on <SEVERITY>     Exit with status 1 when a finding is at least this severe [default:
                                never] [possible values: warning, critical]
+      --rules <FILE>           Limits of your own, in TOML: a broken one is a finding
       --trace <HOST=FILE>      Which host an eBPF trace is of, where nothing else says so
       --slow-ms <MS>           Collectives in eBPF traces that took longer are slow [default: 50]
       --slow-times <N>         The same, as a multiple of the median of their kind
@@ -101,6 +102,7 @@ Options:
       --title <TEXT>        Name of the job, for the head of the report [default: name of LOGS]
       --fail-on <SEVERITY>  Exit with status 1 when a finding is at least this severe [default:
                             never] [possible values: warning, critical]
+      --rules <FILE>        Limits of your own, in TOML: a broken one is a finding
       --trace <HOST=FILE>   Which host an eBPF trace is of, where nothing else says so
       --slow-ms <MS>        Collectives in eBPF traces that took longer are slow [default: 50]
       --slow-times <N>      The same, as a multiple of the median of their kind

@@ -4,7 +4,9 @@
 
 use std::fmt::Write as _;
 
-use nccl_report_analyze::facts::{BucketComparison, BucketVerdict, Comparison, Verdict};
+use nccl_report_analyze::facts::{
+    BucketComparison, BucketVerdict, Comparison, Finding, FindingKind, History, Severity, Verdict,
+};
 
 use super::words;
 
@@ -14,11 +16,17 @@ enum Outcome {
     Skipped(String),
 }
 
-/// The XML. A regression is a failure; what the data can't tell is skipped in a bucket, and a failure of the whole, which doesn't
+/// The XML, with a further test where there are earlier runs. A regression is a failure; what the data can't tell is skipped in a bucket, and a failure of the whole, which doesn't
 /// pass then.
 #[must_use]
 pub fn comparison_junit(of: &Comparison) -> String {
     let mut cases: Vec<(String, Outcome)> = vec![("whole".to_owned(), whole(of))];
+    cases.extend(
+        of.history
+            .iter()
+            .map(|h| ("history".to_owned(), history(h))),
+    );
+    cases.extend(of.rules.iter().map(|f| (f.id.clone(), rule(f))));
     cases.extend(
         of.buckets
             .iter()
@@ -72,6 +80,24 @@ fn whole(of: &Comparison) -> Outcome {
     match of.verdict {
         Verdict::Improvement | Verdict::Unchanged => Outcome::Passed,
         Verdict::Regression | Verdict::Mixed | Verdict::Inconclusive => Outcome::Failed(why()),
+    }
+}
+
+fn history(of: &History) -> Outcome {
+    let why = || format!("{}: {}", of.verdict.as_str(), of.reasons.join(" "));
+    match of.verdict {
+        Verdict::Improvement | Verdict::Unchanged => Outcome::Passed,
+        Verdict::Regression | Verdict::Mixed => Outcome::Failed(why()),
+        Verdict::Inconclusive => Outcome::Skipped(why()),
+    }
+}
+
+/// Of rules those that aren't as they should be: one that is kept leaves no trace.
+fn rule(of: &Finding) -> Outcome {
+    if of.kind == FindingKind::RuleBroken && of.severity >= Severity::Warning {
+        Outcome::Failed(of.summary.clone())
+    } else {
+        Outcome::Skipped(of.summary.clone())
     }
 }
 
@@ -137,20 +163,20 @@ mod tests {
                 .filter(|n| n.has_tag_name(tag))
                 .count()
         };
-        assert_eq!(count("testcase"), c.buckets.len() + 1);
+        assert_eq!(count("testcase"), c.buckets.len() + 2);
         let worse = c
             .buckets
             .iter()
             .filter(|b| b.verdict == BucketVerdict::Regression)
             .count();
-        assert_eq!(count("failure"), worse + 1);
+        assert_eq!(count("failure"), worse + 2);
         let suite = document
             .descendants()
             .find(|n| n.has_tag_name("testsuite"))
             .expect("a suite");
         assert_eq!(
             suite.attribute("failures"),
-            Some((worse + 1).to_string().as_str())
+            Some((worse + 2).to_string().as_str())
         );
     }
 

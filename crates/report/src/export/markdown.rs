@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use nccl_report_analyze::facts::{BucketVerdict, Comparison};
+use nccl_report_analyze::facts::{BucketVerdict, Comparison, History};
 
 use super::words;
 
@@ -24,7 +24,7 @@ pub fn comparison_markdown(of: &Comparison) -> String {
         out,
         "{} {}\n",
         escaped(&words::runs(of)),
-        words::meaning(of.verdict)
+        words::meaning(of)
     );
     list(
         &mut out,
@@ -32,6 +32,14 @@ pub fn comparison_markdown(of: &Comparison) -> String {
         of.differences.iter().map(|d| d.summary.as_str()),
     );
     list(&mut out, "Why", of.reasons.iter().map(String::as_str));
+    list(
+        &mut out,
+        "Rules",
+        of.rules.iter().map(|f| f.summary.as_str()),
+    );
+    if let Some(history) = &of.history {
+        earlier_runs(&mut out, history);
+    }
     let moved: Vec<_> = of
         .buckets
         .iter()
@@ -77,6 +85,35 @@ pub fn comparison_markdown(of: &Comparison) -> String {
         words::share(of.threshold),
     );
     out
+}
+
+/// What the runs before say. The reasons are among those of the whole.
+fn earlier_runs(out: &mut String, of: &History) {
+    let shift = of.whole.as_ref().and_then(|t| t.shifts.last());
+    let since = shift
+        .and_then(|s| Some((s, of.runs.get(s.run as usize)?)))
+        .map(|(s, run)| {
+            let change = words::change(s.change);
+            format!(
+                " The time of the transfers shifted by {change} with {}.",
+                escaped(&run.title)
+            )
+        });
+    let _ = writeln!(
+        out,
+        "Against {} earlier runs: **{}**.{}\n",
+        of.runs.len().saturating_sub(1),
+        of.verdict.as_str(),
+        since.unwrap_or_default()
+    );
+    let left_out: Vec<String> = (of.left_out.iter())
+        .map(|l| format!("{}: {}", l.name, l.reason))
+        .collect();
+    list(
+        out,
+        "Earlier runs not used",
+        left_out.iter().map(String::as_str),
+    );
 }
 
 fn list<'a>(out: &mut String, title: &str, sentences: impl Iterator<Item = &'a str>) {

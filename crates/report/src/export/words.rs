@@ -1,15 +1,31 @@
 //! Words and numbers of a comparison as its texts for people write them.
 
-use nccl_report_analyze::facts::{BucketComparison, BucketKey, Comparison, Level, Verdict};
+use nccl_report_analyze::facts::{
+    BucketComparison, BucketKey, BucketVerdict, Comparison, Level, Verdict,
+};
 
 /// What the verdict means, in a sentence.
-pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Regression => "The candidate is worse than the baseline.",
-        Verdict::Improvement => "The candidate is better than the baseline.",
-        Verdict::Mixed => "The candidate is worse in one thing and better in another.",
-        Verdict::Unchanged => "No change that matters, and one that mattered would have been seen.",
-        Verdict::Inconclusive => "The data can't tell whether anything changed.",
+pub(crate) fn meaning(of: &Comparison) -> &'static str {
+    let changed = |b: &BucketComparison| {
+        matches!(
+            b.verdict,
+            BucketVerdict::Regression | BucketVerdict::Improvement
+        )
+    };
+    // What only the earlier runs say isn't said of the baseline.
+    let by_history = of.history.as_ref().is_some_and(|h| h.verdict == of.verdict)
+        && !of.buckets.iter().any(changed)
+        && of.findings_new.is_empty();
+    match (of.verdict, by_history) {
+        (Verdict::Regression, true) => "The candidate is worse than the earlier runs.",
+        (Verdict::Improvement, true) => "The candidate is better than the earlier runs.",
+        (Verdict::Regression, false) => "The candidate is worse than the baseline.",
+        (Verdict::Improvement, false) => "The candidate is better than the baseline.",
+        (Verdict::Mixed, _) => "The candidate is worse in one thing and better in another.",
+        (Verdict::Unchanged, _) => {
+            "No change that matters, and one that mattered would have been seen."
+        }
+        (Verdict::Inconclusive, _) => "The data can't tell whether anything changed.",
     }
 }
 

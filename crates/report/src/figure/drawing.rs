@@ -7,6 +7,8 @@ pub(crate) enum Section {
     Findings,
     /// What changed between two runs.
     Changes,
+    /// A series of runs.
+    Trend,
     /// Where the time goes.
     Time,
     /// Bandwidth over time.

@@ -10,7 +10,7 @@ use super::page::frame;
 use super::quantity::{NONE, count, duration, micros, moment, percent, significant};
 use super::section::Section;
 use super::table::{Cell, Column, Row, Table};
-use super::{plots, text, wording};
+use super::{plots, text, trend, wording};
 use crate::export::words;
 use crate::figure::Figure;
 
@@ -75,7 +75,7 @@ pub(crate) fn page(of: &Comparison, figures: &[Figure]) -> Result<String, askama
         title: title.clone(),
         tone: tone(of.verdict),
         verdict: of.verdict.as_str(),
-        meaning: words::meaning(of.verdict),
+        meaning: words::meaning(of),
         differences: of
             .differences
             .iter()
@@ -96,8 +96,9 @@ pub(crate) fn page(of: &Comparison, figures: &[Figure]) -> Result<String, askama
         ],
         threshold: percent(of.threshold),
     };
-    let findings = Findings {
+    let mut findings = Findings {
         lists: vec![
+            list("Rules", "", &of.rules),
             list(
                 "New in the candidate",
                 "No finding of the candidate is new.",
@@ -119,12 +120,18 @@ pub(crate) fn page(of: &Comparison, figures: &[Figure]) -> Result<String, askama
         threshold: percent(of.threshold),
         significance: percent(of.significance),
     };
-    let sections = vec![
-        Section::new("findings", "Findings", findings.render()?),
+    if of.rules.is_empty() {
+        findings.lists.remove(0);
+    }
+    let mut sections = vec![Section::new("findings", "Findings", findings.render()?)];
+    if let Some(history) = &of.history {
+        sections.push(trend::section(history)?);
+    }
+    sections.extend([
         buckets(of)?,
         plots::section(&plots)?,
         Section::new("method", "How this was judged", method.render()?),
-    ];
+    ]);
     frame(
         title,
         "NCCL communication compared",

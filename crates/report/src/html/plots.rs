@@ -126,6 +126,7 @@ const fn chapter(of: figure::Section) -> &'static str {
     match of {
         figure::Section::Findings => "Findings",
         figure::Section::Changes => "What changed",
+        figure::Section::Trend => "Over the runs",
         figure::Section::Bandwidth => "Bandwidth over time",
         figure::Section::Distribution => "Distributions",
         figure::Section::Families => "Families",

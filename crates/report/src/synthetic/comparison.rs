@@ -1,8 +1,9 @@
 //! A made-up comparison: a bucket for each verdict.
 
 use nccl_report_analyze::facts::{
-    BucketComparison, BucketKey, BucketVerdict, Change, CommClass, Comparison, Difference,
-    DifferenceKind, Level, Metric, RunFacts, Sides, TimingSource, Verdict,
+    BucketComparison, BucketKey, BucketTrend, BucketVerdict, Change, CommClass, Comparison,
+    Difference, DifferenceKind, History, HistoryRun, LeftOut, Level, LevelShift, Metric, Reference,
+    RunFacts, Sides, TimingSource, Trend, Verdict,
 };
 use nccl_report_analyze::units::{ExecTime, MessageSize, Timestamp};
 
@@ -157,5 +158,75 @@ pub fn comparison() -> Comparison {
         findings_new: all[..1].to_vec(),
         findings_gone: all[1..2].to_vec(),
         findings_common: Vec::new(),
+        history: Some(history()),
+        rules: Vec::new(),
+    }
+}
+
+/// Twelve runs before, of which the last two are slow, and one that can't be read.
+fn history() -> History {
+    let trend = |level: f64, slow: f64, verdict| Trend {
+        values: (0..13_u32)
+            .map(|k| {
+                let wobble = 1.0 + 0.002 * f64::from(k % 3);
+                (k != 4).then_some(level * wobble * if k >= 10 { slow } else { 1.0 })
+            })
+            .collect(),
+        verdict,
+        note: None,
+        reference: Some(Reference {
+            runs: vec![0, 1, 2, 3, 5, 6, 7, 8, 9],
+            level,
+            low: 0.995 * level,
+            high: 1.005 * level,
+            change: slow - 1.0,
+            ci_low: slow - 1.01,
+            ci_high: slow - 0.99,
+            p_adjusted: 1e-6,
+        }),
+        shifts: vec![LevelShift {
+            run: 10,
+            change: slow - 1.0,
+        }],
+    };
+    let key = BucketKey {
+        class: CommClass::HcaOnly,
+        operation: "ReduceScatter".to_owned(),
+        size: MessageSize::from_bytes(64 << 20),
+        n_ranks: 2,
+        nnodes: 2,
+        crosses_network: None,
+        family: Some("DP Group".to_owned()),
+    };
+    History {
+        verdict: Verdict::Regression,
+        reasons: vec![
+            "ReduceScatter of 64 MiB: bandwidth −7.0 % against 9 earlier runs.".to_owned(),
+        ],
+        runs: (0..13_i64)
+            .map(|k| HistoryRun {
+                title: if k == 12 {
+                    "tuesday".to_owned()
+                } else {
+                    format!("night-{k:02}")
+                },
+                start: Some(Timestamp::from_unix_micros(
+                    START - (12 - k) * 1440 * MINUTE,
+                )),
+                records: 40_000,
+                warnings: 0,
+            })
+            .collect(),
+        left_out: vec![LeftOut {
+            name: "night-13".to_owned(),
+            reason: "no manifest".to_owned(),
+        }],
+        whole: Some(trend(1.0, 1.021, BucketVerdict::Unchanged)),
+        buckets: vec![BucketTrend {
+            key,
+            metric: Metric::LinkBusbwGbs,
+            share_of_time: 0.3,
+            trend: trend(44.0, 0.93, BucketVerdict::Regression),
+        }],
     }
 }

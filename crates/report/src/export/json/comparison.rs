@@ -5,6 +5,7 @@ use nccl_report_analyze::facts::{
 };
 use serde::Serialize;
 
+use super::history::HistoryOut;
 use super::layout;
 
 #[derive(Serialize)]
@@ -23,6 +24,10 @@ struct Head<'a> {
     share_judged: f64,
     baseline: RunOut<'a>,
     candidate: RunOut<'a>,
+    /// What earlier runs say; `null` where none were given.
+    history: Option<HistoryOut<'a>>,
+    /// Rules that the candidate breaks, or that have nothing to look at; findings in form.
+    rules: &'a [Finding],
     findings_new: &'a [Finding],
     findings_gone: &'a [Finding],
     findings_common: &'a [Finding],
@@ -246,6 +251,8 @@ pub fn compare_json(of: &Comparison) -> String {
         share_judged: of.share_judged,
         baseline: RunOut::of(&of.baseline),
         candidate: RunOut::of(&of.candidate),
+        history: of.history.as_ref().map(HistoryOut::of),
+        rules: &of.rules,
         findings_new: &of.findings_new,
         findings_gone: &of.findings_gone,
         findings_common: &of.findings_common,

@@ -3,6 +3,7 @@
 mod account;
 mod bounds;
 mod comparison;
+mod history;
 mod layout;
 mod people;
 mod statistics;

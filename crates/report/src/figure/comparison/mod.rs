@@ -3,6 +3,7 @@
 mod boxes;
 mod cumulative;
 mod forest;
+mod trend;
 
 use nccl_report_analyze::facts::{BucketComparison, Comparison};
 
@@ -48,6 +49,7 @@ pub(crate) fn all(of: &Comparison) -> Vec<Figure> {
             .take(DISTRIBUTIONS)
             .filter_map(cumulative::figure),
     );
+    figures.extend(of.history.iter().flat_map(trend::figures));
     number_repeats(&mut figures);
     figures
 }
