@@ -1,6 +1,6 @@
 //! The flow of the analysis: count record by record, find out who is who, match collectives, look for causes, put into words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use nccl_report_ingest::{Dataset, Table};
@@ -8,15 +8,15 @@ use rayon::prelude::*;
 
 use crate::assemble;
 use crate::cause;
-use crate::cause::retransmit::Ran;
 use crate::collective::facts::CommFacts;
 use crate::collective::gather;
 use crate::collective::matching::Matched;
-use crate::collective::order;
+use crate::collective::order::{self, ahead};
 use crate::collective::trace::{self, Trace};
-use crate::communicator::{Comm, Topology, family};
+use crate::communicator::{Topology, family};
 use crate::comparison::{CommBlocks, Examined, Kept};
-use crate::facts::{Job, ProcessId};
+use crate::facts::Job;
+use crate::host;
 use crate::measured::Measured;
 use crate::point_to_point::{self, Traffic, exchange};
 use crate::records::algorithms;
@@ -25,7 +25,6 @@ use crate::records::clock;
 use crate::records::grid::TimeGrid;
 use crate::records::held::Held;
 use crate::records::operation::semantics;
-use crate::records::registry::Registry;
 use crate::records::scan;
 use crate::rules::{self, RankTails, Rules};
 use crate::{Error, Options};
@@ -72,12 +71,16 @@ pub fn examine(dataset: &Dataset, options: &Options) -> Result<Examined, Error> 
 }
 
 fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job, Error> {
-    let kernels = if options.traces.is_empty() {
-        BTreeMap::new()
-    } else {
-        kernels(dataset)?
-    };
-    let causes = cause::find(&mut m, dataset.inputs(), &options.traces, &kernels);
+    let examined = host::examine(dataset, &m, options)?;
+    let retransmits = examined.as_ref().map_or(&[][..], |e| &e.retransmits);
+    let call_micros = examined.as_ref().map_or(0.0, host::Examined::call_micros);
+    let mut causes = cause::find(&mut m, dataset.inputs(), retransmits, call_micros);
+    let traces = examined
+        .map(|examined| {
+            let (findings, suspects) = (&mut causes.findings, std::mem::take(&mut causes.suspects));
+            host::explain(dataset, &m, options, examined, findings, suspects)
+        })
+        .transpose()?;
     let (cube, hosts) = assemble::cube(&m)?;
     let mut slices = assemble::slices(&m, &cube, &hosts)?;
     slices.extend(assemble::time_slices(&m));
@@ -105,6 +108,7 @@ fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job
         histograms,
         heat_maps: causes.heat_maps,
         timelines: causes.timelines,
+        traces,
         runs: m.topology.runs,
         processes: m.topology.processes,
     })
@@ -199,12 +203,6 @@ fn rows_of(dataset: &Dataset, table: Table) -> u64 {
     tables.filter(|t| t.table == table).map(|t| t.rows).sum()
 }
 
-/// How much the clock of each member's host is ahead of the mean of all, µs.
-fn ahead(comm: &Comm, clock: &[f64]) -> Vec<i64> {
-    let of = |m: &(u32, ProcessId, u32)| clock[m.1.0 as usize] as i64;
-    comm.members.iter().map(of).collect()
-}
-
 fn match_collectives(m: &mut Measured, held: &Held, range: Range<usize>) {
     let interval = m.dump_interval.unwrap_or(0.0);
     let (timing, grid, clock) = (m.timing, &m.grid, &m.clock);
@@ -282,27 +280,6 @@ fn pair_up(m: &mut Measured, held: &Held, range: Range<usize>) {
             m.pairs[c].entry(key).or_default().merge(facts);
         }
     }
-}
-
-/// When operations ran on each host, where dumps are verbose.
-fn kernels(dataset: &Dataset) -> Result<BTreeMap<String, Vec<Ran>>, Error> {
-    let mut kinds: Registry<(String, String, i64)> = Registry::default();
-    let mut out: BTreeMap<String, Vec<Ran>> = BTreeMap::new();
-    for path in dataset.table(Table::Channels) {
-        for k in scan::kernels(&path)? {
-            let kind = kinds.intern(&k.kind);
-            let (start, length) = (
-                k.ran.0.saturating_mul(1000),
-                (k.ran.1 - k.ran.0).saturating_mul(1000),
-            );
-            out.entry(k.host).or_default().push(Ran {
-                start,
-                length,
-                kind,
-            });
-        }
-    }
-    Ok(out)
 }
 
 /// Records dropped per communicator, where its dumps say.

@@ -2,14 +2,28 @@
 //!
 //! Numbers are dense where little is lost, so each record has a place that can be counted out; sorting is for the rest.
 
+use super::matching::Matched;
 use super::row::Row;
 use crate::communicator::Comm;
-use crate::facts::TimingSource;
+use crate::facts::{ProcessId, TimingSource};
+use crate::measured::Measured;
 use crate::records::hash::NumberMap;
 use crate::records::held::{Held, Record};
 
 /// Places may be this many times the records: a counter takes four bytes, a row ten times that.
 const PLACES_PER_RECORD: u64 = 4;
+
+/// How much the clock of each member's host is ahead of the mean of all, µs.
+pub(crate) fn ahead(comm: &Comm, clock: &[f64]) -> Vec<i64> {
+    let of = |m: &(u32, ProcessId, u32)| clock[m.1.0 as usize] as i64;
+    comm.members.iter().map(of).collect()
+}
+
+/// The collectives of a communicator among records that were gathered.
+pub(crate) fn matched(m: &Measured, comm: usize, held: &Held) -> Matched {
+    let comm = &m.topology.comms[comm];
+    Matched::of(rows(comm, held, m.timing, &ahead(comm, &m.clock)))
+}
 
 /// One function's numbers.
 #[derive(Debug, Clone, Copy)]

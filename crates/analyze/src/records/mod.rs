@@ -13,3 +13,4 @@ pub(crate) mod operation;
 pub(crate) mod registry;
 pub(crate) mod scan;
 pub(crate) mod swarm;
+pub(crate) mod traces;

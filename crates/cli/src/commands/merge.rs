@@ -45,7 +45,6 @@ pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
         tables,
         out,
         title: settings.report.title.clone().unwrap_or(job),
-        traces: Vec::new(),
     };
     finish(&settings.report, &phases, opened, rules, console)
 }

@@ -2,10 +2,8 @@
 
 mod columns;
 mod dropped;
-mod kernels;
 mod operations;
 
 pub(crate) use columns::{Texts, open};
 pub(crate) use dropped::dropped;
-pub(crate) use kernels::kernels;
 pub(crate) use operations::{Batch, Names, operations};
