@@ -12,6 +12,7 @@ pairs raise a false alarm, or when a loss of 4 % is found in less than 19 of 20.
 """
 import argparse
 import sys
+import tempfile
 import time
 from multiprocessing import Pool
 from pathlib import Path
@@ -27,7 +28,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--binary", help="nccl-report to measure")
     p.add_argument("--only", default="", help="pairs whose name contains this")
-    p.add_argument("--keep", help="folder to keep dumps and comparison of every pair in")
+    p.add_argument("--keep", help="folder for the tables of every run and the comparison of every pair; tables that are there are used again")
     p.add_argument("--jobs", type=int, default=2, help="processes")
     p.add_argument("--list", action="store_true", help="print the names of the pairs")
     p.add_argument("--write-docs", action="store_true", help="write docs/comparison.md")
@@ -45,8 +46,9 @@ def main():
     if args.write_docs and args.only:
         sys.exit("--write-docs needs all pairs")
     start, results = time.monotonic(), []
-    with Pool(args.jobs) as pool:
-        for r in pool.imap(run, [(p, str(Path(args.binary).resolve()), args.keep) for p in chosen]):
+    with tempfile.TemporaryDirectory() as temporary, Pool(args.jobs) as pool:
+        work = args.keep or temporary
+        for r in pool.imap(run, [(p, str(Path(args.binary).resolve()), work) for p in chosen]):
             results.append(r)
             if r.error:
                 print(f"FAILED {r.pair.name}: {r.error}", flush=True)

@@ -7,6 +7,7 @@
     python3 benches/whole_job.py --logs DIR             dumps of your own
     python3 benches/whole_job.py --duckdb --exporter PATH/perf_summary_exporter.py
 
+The job is measured whole, and its two parts alone: `ingest` (dumps to Parquet) and `analyze` (Parquet to report.json).
 Printed for each program: MB (10⁶ bytes) of JSON, uncompressed, per second of CPU (user and system, all threads and children) and per
 second of the clock, records per second, and the largest resident set. In the same run and by the same measure: a plain read of the files, once to warm the page
 cache and once to be measured, so that a slow disk or a busy machine shows. The median of --repeat runs counts; each writes a fresh folder.
@@ -25,19 +26,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 READ = "import sys\nfor path in sys.argv[1:]:\n    with open(path, 'rb', buffering=0) as f:\n        while f.read(1 << 20): pass\n"
-# The nearest that an SQL engine does on its own: parse, write Parquet, group. Only collectives, no repairs, no findings.
-DUCKDB = """
-import duckdb, sys
-out, *files = sys.argv[1:]
-db = duckdb.connect()
-db.execute('''CREATE TABLE t AS SELECT header.*, metadata.*, coll_perf.* FROM read_json(?, format='newline_delimited', ignore_errors=true, columns={
+# What an SQL engine makes of the same lines: parse and write Parquet, and then also group. Only collectives, no repairs, no findings.
+COLUMNS = """{
   header: 'STRUCT(id VARCHAR, comm_name VARCHAR, rank INT, n_ranks INT, nnodes INT)',
   metadata: 'STRUCT(inspector_output_format_version VARCHAR, git_rev VARCHAR, rec_mechanism VARCHAR, dump_timestamp_us BIGINT, hostname VARCHAR, pid BIGINT)',
-  coll_perf: 'STRUCT(coll VARCHAR, coll_sn BIGINT, coll_msg_size_bytes UBIGINT, coll_exec_time_us UBIGINT, coll_timing_source VARCHAR, coll_algobw_gbs DOUBLE, coll_busbw_gbs DOUBLE)'})
-  WHERE coll_perf IS NOT NULL''', [files])
-db.execute(f"COPY t TO '{out}/collectives.parquet' (FORMAT parquet, COMPRESSION zstd)")
-rows = db.execute('''SELECT n_ranks, nnodes, coll, coll_msg_size_bytes, count(*), min(coll_busbw_gbs), max(coll_busbw_gbs), avg(coll_busbw_gbs),
-  quantile_cont(coll_busbw_gbs, [0.05, 0.25, 0.5, 0.75, 0.95]), quantile_cont(coll_exec_time_us, [0.05, 0.25, 0.5, 0.75, 0.95, 0.99]) FROM t GROUP BY ALL''').fetchall()
+  coll_perf: 'STRUCT(coll VARCHAR, coll_sn BIGINT, coll_msg_size_bytes UBIGINT, coll_exec_time_us UBIGINT, coll_timing_source VARCHAR, coll_algobw_gbs DOUBLE, coll_busbw_gbs DOUBLE)'}"""
+DUCKDB_COPY = """
+import duckdb, sys
+columns, out, *files = sys.argv[1:]
+def text(value): return "'" + value.replace("'", "''") + "'"
+read = "read_ndjson([" + ", ".join(map(text, files)) + "], ignore_errors=true, columns=" + columns + ")"
+duckdb.connect().execute("COPY (SELECT header.*, metadata.*, coll_perf.* FROM " + read + " WHERE coll_perf IS NOT NULL) TO "
+                         + text(out + "/collectives.parquet") + " (FORMAT parquet, COMPRESSION zstd)")
+"""
+DUCKDB_GROUP = """
+import duckdb, sys
+rows = duckdb.connect().execute('''SELECT n_ranks, nnodes, coll, coll_msg_size_bytes, count(*), min(coll_busbw_gbs), max(coll_busbw_gbs), avg(coll_busbw_gbs),
+  quantile_cont(coll_busbw_gbs, [0.05, 0.25, 0.5, 0.75, 0.95]), quantile_cont(coll_exec_time_us, [0.05, 0.25, 0.5, 0.75, 0.95, 0.99])
+  FROM read_parquet(?) GROUP BY ALL''', [sys.argv[1] + "/collectives.parquet"]).fetchall()
 print(len(rows))
 """
 
@@ -127,30 +133,52 @@ def main():
         reader = [sys.executable, "-c", READ, *files]
         measure(reader)
         read = median([measure(reader) for _ in range(a.repeat)])
-        runs, reports = [], work / "report"
+        reports, tables, facts = work / "report", work / "tables", work / "facts"
+        threads = ["--threads", str(a.threads)] if a.threads else []
+
+        def ours(*arguments):
+            return measure([binary, *arguments, "--quiet", *threads], allowed=(0, 3))
+
+        whole, ingest, analysis = [], [], []
         for _ in range(a.repeat):
-            shutil.rmtree(reports, ignore_errors=True)
-            runs.append(measure([binary, logs, "--out", reports, "--quiet"] + (["--threads", str(a.threads)] if a.threads else []), allowed=(0, 3)))
+            for folder in (reports, tables, facts):
+                shutil.rmtree(folder, ignore_errors=True)
+            whole.append(ours(logs, "--out", reports))
+            ingest.append(ours("ingest", logs, "--out", tables))
+            analysis.append(ours("analyze", tables, "--out", facts))
         inputs = json.loads((reports / "report.json").read_text())["inputs"]
         records = sum(inputs["records"].values())
-        again = measure([binary, logs, "--out", reports, "--quiet"], allowed=(0, 3))
+        again = ours(logs, "--out", reports)
         parquet = sum(p.stat().st_size for p in (reports / "parquet").rglob("*.parquet"))
 
         print(f"\n{len(files)} files, {on_disk / 1e6:,.0f} MB on disk, {size / 1e6:,.0f} MB of JSON, {records:,} records, {os.cpu_count()} cores, median of {a.repeat}")
         print(f"Parquet: {parquet / 1e6:,.0f} MB, {parquet / max(records, 1):.1f} bytes a record\n")
         print(f"{'':<28} {'wall s':>8} {'CPU s':>8} {'MB/CPU s':>10} {'MB/wall s':>10} {'records/s':>12} {'peak MiB':>9} {'wall':>8} {'CPU':>8}")
+        whole, ingest, analysis = median(whole), median(ingest), median(analysis)
         row("plain read of the files", read, size, None, read)
-        row("nccl-report, whole job", median(runs), size, records, read)
+        row("nccl-report, whole job", whole, size, records, read)
+        row("  ingest: dumps to Parquet", ingest, size, records, read)
+        row("  analyze: Parquet to facts", analysis, size, records, read)
         row("nccl-report, once more", again, size, records, read)
+        ratios = [("analyze against ingest", analysis.cpu / ingest.cpu)]
         if a.duckdb:
             folder = work / "duckdb"
             folder.mkdir(exist_ok=True)
-            row("DuckDB: parse, write, group", median([measure([sys.executable, "-c", DUCKDB, folder, *files]) for _ in range(a.repeat)]), size, records, read)
+            copy = median([measure([sys.executable, "-c", DUCKDB_COPY, COLUMNS, folder, *files]) for _ in range(a.repeat)])
+            group = median([measure([sys.executable, "-c", DUCKDB_GROUP, folder]) for _ in range(a.repeat)])
+            row("DuckDB: COPY to Parquet", copy, size, records, read)
+            row("DuckDB: group the Parquet", group, size, records, read)
+            ratios.append(("DuckDB's COPY against ingest", copy.cpu / ingest.cpu))
         if a.exporter:
             folder = work / "exporter"
             shutil.rmtree(folder, ignore_errors=True)
-            row("NVIDIA's exporter", measure([sys.executable, a.exporter, "--input_dir", logs, "--output_dir", folder]), size, records, read)
-        print("\nThe last two columns: how many times as long as the plain read. \"once more\": the same job again into the same folder, nothing changed.")
+            exporter = measure([sys.executable, a.exporter, "--input_dir", logs, "--output_dir", folder])
+            row("NVIDIA's exporter", exporter, size, records, read)
+            ratios.append(("NVIDIA's exporter against the whole job", exporter.cpu / whole.cpu))
+        print("\nCPU, times as much:")
+        for name, ratio in ratios:
+            print(f"  {name:<42} {ratio:>8.2f}x")
+    print("\nThe last two columns: how many times as long as the plain read. \"once more\": the same job again into the same folder, nothing changed.")
 
 
 if __name__ == "__main__":

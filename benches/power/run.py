@@ -1,4 +1,5 @@
 """Runs a pair: simulate both runs, compare, keep the verdict."""
+import hashlib
 import json
 import shutil
 import subprocess
@@ -39,31 +40,32 @@ class Failed(Exception):
 
 
 def run(job):
-    """`job`: (pair, binary, folder to keep the tables and the comparison of every pair in, or None)."""
-    pair, binary, keep = job
-    folder = Path(keep) / pair.name.replace("/", "__") if keep else Path(tempfile.mkdtemp(prefix="power-"))
+    """`job`: (pair, binary, folder for the tables of all runs and the comparisons of all pairs)."""
+    pair, binary, work = job
+    out = Path(work) / "compared" / pair.name.replace("/", "__")
     try:
-        sides = [tables(binary, getattr(pair, side), folder / side) for side in ("baseline", "candidate")]
-        shutil.rmtree(folder / "out", ignore_errors=True)
-        status = call([binary, "compare", *sides, "--out", folder / "out", "-q"], (0, 1, 3))
-        return judged(pair, status, json.loads((folder / "out" / "compare.json").read_text()))
+        sides = [tables(binary, scenario, Path(work) / "runs") for scenario in (pair.baseline, pair.candidate)]
+        shutil.rmtree(out, ignore_errors=True)
+        status = call([binary, "compare", *sides, "--out", out, "-q"], (0, 1, 3))
+        return judged(pair, status, json.loads((out / "compare.json").read_text()))
     except Failed as e:
         return Result(pair, error=str(e))
-    finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
-def tables(binary, scenario, folder):
-    """The Parquet tables of a simulated run; those of an earlier run of this program are used again."""
-    written = folder / "scenario.json"
-    text = json.dumps(scenario, sort_keys=True)
-    if not written.exists() or written.read_text() != text:
-        shutil.rmtree(folder, ignore_errors=True)
-        simulate(scenario, folder)
-        call([binary, "ingest", folder / "logs", "--out", folder / "run", "-q"], (0,))
-        shutil.rmtree(folder / "logs")
-        written.write_text(text)
+def tables(binary, scenario, runs):
+    """The Parquet tables of a simulated run. Many pairs have a run in common."""
+    name = hashlib.sha256(json.dumps(scenario, sort_keys=True).encode()).hexdigest()[:20]
+    folder = runs / name
+    if not folder.exists():
+        runs.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix="part-", dir=runs))
+        simulate(scenario, aside)
+        call([binary, "ingest", aside / "logs", "--out", aside / "run", "-q"], (0,))
+        shutil.rmtree(aside / "logs")
+        try:
+            aside.rename(folder)
+        except OSError:  # another process was faster
+            shutil.rmtree(aside, ignore_errors=True)
     return folder / "run"
 
 

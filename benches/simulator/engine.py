@@ -22,16 +22,25 @@ class Rank:
         self.streams = [0.0] * STREAMS
         self.step = 0
         self.records = []  # (end, communicator, function, number, size, kernel µs, peer or -1)
+        self.held = []  # (start, end) of what a fault added to its computing: what a trace of its host would show
 
     def begin(self, step):
         """A step begins."""
         self.step = step
-        self.streams[0] += self._faults.pause(self.number, step, self._timing.random)
+        self._hold(self._faults.pause(self.number, step, self._timing.random))
 
     def compute(self, micros):
         """Computes on stream 0."""
         t = self._timing
-        self.streams[0] += micros * t.factor(self.number, self.step) * t.computing_noise() + t.pauses()
+        slower = self._faults.computing(self.number, self.step)
+        took = micros * t.factor(self.number, self.step) * t.computing_noise()
+        self.streams[0] += took / slower + t.pauses()
+        self._hold(took - took / slower)
+
+    def _hold(self, micros):
+        if micros > 0:
+            self.held.append((self.streams[0], self.streams[0] + micros))
+            self.streams[0] += micros
 
     def wait(self, moment):
         """Computing goes on after a moment."""

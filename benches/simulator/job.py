@@ -2,6 +2,7 @@
 import json
 from pathlib import Path
 
+from .agent import write_traces
 from .engine import Engine
 from .faults import Faults
 from .layout import Layout
@@ -13,7 +14,7 @@ from .writer import LEAST_SIZE, Writer
 
 
 def simulate(scenario, folder):
-    """Writes `folder`/logs and `folder`/truth.json; returns the truth."""
+    """Writes `folder`/logs, `folder`/truth.json and, where traces are asked for, `folder`/ebpf; returns the truth."""
     scenario = complete(scenario)
     layout = Layout(scenario)
     faults = Faults(scenario, layout.host_of)
@@ -35,6 +36,8 @@ def simulate(scenario, folder):
     writer = Writer(scenario, layout)
     folder = Path(folder)
     written, lost = writer.write(engine.ranks, folder / "logs")
+    if scenario["traces"]:
+        write_traces(scenario, layout, engine, writer, folder / "ebpf")
     out = {**truth(scenario, layout, engine, writer, faults, step_ends), "records": written, "records_lost": lost}
     (folder / "truth.json").write_text(json.dumps(out, indent=1))
     return out

@@ -76,7 +76,7 @@ class Writer:
         lead = "{" if dialect == "v4.3" else f"{{{context},"
         for prefix, kept, _, _ in kinds:
             for r in kept:
-                lines.append(lead + self._payload(prefix, r))
+                lines.append(lead + self._payload(prefix, r, self.layout.host_of[rank.number]))
         return sum(len(k[1]) for k in kinds)
 
     def _context(self, rank, comm, stamp):
@@ -88,7 +88,7 @@ class Writer:
             f'"dump_timestamp_us":{stamp},"hostname":"{host_name(self.layout.host_of[rank.number])}","pid":{self.pids[rank.number]}}}'
         )
 
-    def _payload(self, prefix, record):
+    def _payload(self, prefix, record, host):
         _, comm, function, number, size, micros, peer = record
         n, us = len(comm.ranks), max(micros, 1)
         algorithm = total_bytes(function, n, size) / us / 1e3
@@ -97,5 +97,18 @@ class Writer:
         who = f'"p2p_peer":{peer},' if prefix == "p2p" else ""
         return (
             f'"{prefix}_perf":{{"{prefix}":"{function}",{how}"{prefix}_sn":{number},{who}"{prefix}_msg_size_bytes":{size},"{prefix}_exec_time_us":{us},'
-            f'"{prefix}_timing_source":"kernel_gpu","{prefix}_algobw_gbs":{algorithm:.6f},"{prefix}_busbw_gbs":{algorithm * bus_factor(function, n):.6f}}}}}\n'
+            f'"{prefix}_timing_source":"kernel_gpu","{prefix}_algobw_gbs":{algorithm:.6f},"{prefix}_busbw_gbs":{algorithm * bus_factor(function, n):.6f}{self._trace(prefix, record, host)}}}}}\n'
+        )
+
+    def _trace(self, prefix, record, host):
+        """When the kernel ran, channel by channel, by the host's clock."""
+        if not self.scenario["verbose"]:
+            return ""
+        stop = START_US + self.clock[host] + record[0]
+        start, stop = int(stop - record[5]), int(stop)
+        numbers = ",".join(f'{{"channel_id":{c},"kernel_start_sn":{3 + c},"kernel_stop_sn":{7 + c},"kernel_record_sn":{5 + c}}}' for c in range(2))
+        times = ",".join(f'{{"channel_id":{c},"kernel_start_ts":{start + c},"kernel_stop_ts":{stop - c},"kernel_record_ts":{stop - c}}}' for c in range(2))
+        return (
+            f',"event_trace_sn":{{"{prefix}_start_sn":1,"{prefix}_stop_sn":2,"kernel_events":[{numbers}]}}'
+            f',"event_trace_ts":{{"{prefix}_start_ts":{start - 30},"{prefix}_stop_ts":{start - 20},"kernel_events":[{times}]}}'
         )

@@ -1,28 +1,30 @@
 //! The flow of the analysis: count record by record, find out who is who, match collectives, look for causes, put into words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use nccl_report_ingest::{Dataset, Table};
 use rayon::prelude::*;
 
 use crate::assemble;
 use crate::cause;
-use crate::cause::retransmit::Ran;
 use crate::collective::facts::CommFacts;
-use crate::collective::gather::{self, Portion};
-use crate::collective::matching;
+use crate::collective::gather;
+use crate::collective::matching::Matched;
+use crate::collective::order::{self, ahead};
 use crate::collective::trace::{self, Trace};
 use crate::communicator::{Topology, family};
 use crate::comparison::{CommBlocks, Examined, Kept};
 use crate::facts::Job;
+use crate::host;
 use crate::measured::Measured;
-use crate::point_to_point::{self, exchange};
+use crate::point_to_point::{self, Traffic, exchange};
 use crate::records::algorithms;
 use crate::records::census::{self, Census};
 use crate::records::clock;
 use crate::records::grid::TimeGrid;
+use crate::records::held::Held;
 use crate::records::operation::semantics;
-use crate::records::registry::Registry;
 use crate::records::scan;
 use crate::rules::{self, RankTails, Rules};
 use crate::{Error, Options};
@@ -69,12 +71,16 @@ pub fn examine(dataset: &Dataset, options: &Options) -> Result<Examined, Error> 
 }
 
 fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job, Error> {
-    let kernels = if options.traces.is_empty() {
-        BTreeMap::new()
-    } else {
-        kernels(dataset)?
-    };
-    let causes = cause::find(&mut m, dataset.inputs(), &options.traces, &kernels);
+    let examined = host::examine(dataset, &m, options)?;
+    let retransmits = examined.as_ref().map_or(&[][..], |e| &e.retransmits);
+    let call_micros = examined.as_ref().map_or(0.0, host::Examined::call_micros);
+    let mut causes = cause::find(&mut m, dataset.inputs(), retransmits, call_micros);
+    let traces = examined
+        .map(|examined| {
+            let (findings, suspects) = (&mut causes.findings, std::mem::take(&mut causes.suspects));
+            host::explain(dataset, &m, options, examined, findings, suspects)
+        })
+        .transpose()?;
     let (cube, hosts) = assemble::cube(&m)?;
     let mut slices = assemble::slices(&m, &cube, &hosts)?;
     slices.extend(assemble::time_slices(&m));
@@ -102,6 +108,7 @@ fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job
         histograms,
         heat_maps: causes.heat_maps,
         timelines: causes.timelines,
+        traces,
         runs: m.topology.runs,
         processes: m.topology.processes,
     })
@@ -114,10 +121,16 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
         .filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?)))
         .collect();
     let stamps = TimeGrid::over(spans);
-    let census = census::take(dataset, &stamps)?;
+    // Records that fit are read once, and held until they are matched.
+    let records: u64 = [Table::Collectives, Table::P2p]
+        .iter()
+        .map(|&t| rows_of(dataset, t))
+        .sum();
+    let taken = census::take(dataset, &stamps, records <= options.max_rows)?;
+    let census = taken.census;
     let topology = Topology::of(&census);
     let timing = census.timing();
-    let dump_interval = census.dump_interval();
+    let dump_interval = census.gaps.dump_interval();
     let n = topology.comms.len();
     let clock = clock::offsets(&topology, &census.seen, dump_interval.unwrap_or(0.0));
     let grid = TimeGrid::over(
@@ -164,88 +177,93 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
         kin,
         family_of,
     };
-    for portion in gather::portions(&rows[0], options.max_rows) {
-        match_collectives(dataset, &mut m, &portion)?;
+    match taken.collectives {
+        Some(held) => match_collectives(&mut m, &held, 0..n),
+        None => {
+            for portion in gather::portions(&rows[0], options.max_rows) {
+                let held = gather::gather(dataset, Table::Collectives, &m, &portion)?;
+                match_collectives(&mut m, &held, portion.comms);
+            }
+        }
     }
-    for portion in gather::portions(&rows[1], options.max_rows) {
-        pair_up(dataset, &mut m, &portion)?;
+    match taken.p2p {
+        Some(held) => pair_up(&mut m, &held, 0..n),
+        None => {
+            for portion in gather::portions(&rows[1], options.max_rows) {
+                let held = gather::gather(dataset, Table::P2p, &m, &portion)?;
+                pair_up(&mut m, &held, portion.comms);
+            }
+        }
     }
     Ok(m)
 }
 
-fn match_collectives(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
-    let gathered = gather::gather(dataset, Table::Collectives, m, portion)?;
+fn rows_of(dataset: &Dataset, table: Table) -> u64 {
+    let tables = dataset.files().iter().flat_map(|f| &f.tables);
+    tables.filter(|t| t.table == table).map(|t| t.rows).sum()
+}
+
+fn match_collectives(m: &mut Measured, held: &Held, range: Range<usize>) {
     let interval = m.dump_interval.unwrap_or(0.0);
-    let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
+    let (timing, grid, clock) = (m.timing, &m.grid, &m.clock);
+    let functions = m.census.functions.items();
+    let function = |f: u32| functions[f as usize].as_str();
     let keep_blocks = m.blocks.is_some();
-    let parts: Vec<(CommFacts, Trace, CommBlocks)> = gathered
-        .into_par_iter()
-        .zip(portion.comms.clone())
-        .map(|(mut rows, c)| {
-            let comm = &comms[c];
-            let (mut facts, mut blocks) = (CommFacts::default(), CommBlocks::default());
-            matching::collectives(&mut rows, |x| {
-                facts.add(comm, &functions[x.cell().0 as usize], &x);
-                if keep_blocks {
-                    blocks.add(&x, comm.n_ranks, grid);
+    let parts: Vec<(CommFacts, Trace, CommBlocks)> = m.topology.comms[range.clone()]
+        .par_iter()
+        .map(|comm| {
+            let matched = Matched::of(order::rows(comm, held, timing, &ahead(comm, clock)));
+            let mut blocks = CommBlocks::default();
+            if keep_blocks {
+                for (collective, _) in matched.collectives() {
+                    blocks.add(&collective, comm.n_ranks, grid);
                 }
-            });
-            // Splitting replays reorders rows within one number only, so they are still sorted for the second walk.
-            let ends_together =
-                |f: u32| semantics(&functions[f as usize], comm.n_ranks).ends_together;
+            }
+            let ends_together = |f: u32| semantics(function(f), comm.n_ranks).ends_together;
             (
-                facts,
-                trace::trace(comm, &mut rows, grid, interval, &ends_together),
+                CommFacts::of(comm, &matched, function),
+                trace::trace(comm, &matched, grid, interval, ends_together),
                 blocks,
             )
         })
         .collect();
-    for (c, (facts, trace, blocks)) in portion.comms.clone().zip(parts) {
+    for (c, (facts, trace, blocks)) in range.zip(parts) {
         m.facts[c].merge(facts);
         m.traces[c].merge(trace);
         if let Some(kept) = &mut m.blocks {
             kept[c].merge(blocks);
         }
     }
-    Ok(())
 }
 
-fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(), Error> {
-    let gathered = gather::gather(dataset, Table::P2p, m, portion)?;
+fn pair_up(m: &mut Measured, held: &Held, range: Range<usize>) {
     let interval = m.dump_interval.unwrap_or(0.0);
-    let (comms, functions, grid) = (&m.topology.comms, m.census.functions.items(), &m.grid);
+    let (timing, grid, clock) = (m.timing, &m.grid, &m.clock);
+    let functions = m.census.functions.items();
     let direction = |f: u32| match functions[f as usize].as_str() {
         "Send" => Some(true),
         "Recv" => Some(false),
         _ => None,
     };
-    let parts: Vec<_> = gathered
-        .into_par_iter()
-        .zip(portion.comms.clone())
-        .map(|(rows, c)| {
-            let mut micros = vec![
-                0.0;
-                if rows.is_empty() {
-                    0
-                } else {
-                    comms[c].members.len() * grid.len()
-                }
-            ];
-            for r in &rows {
-                micros[r.member as usize * grid.len()
-                    + grid.stretch((r.dumped as f64 - interval / 2.0) as i64)] += r.micros;
-            }
-            let mut exchanges = exchange::exchanges(&rows, &direction);
+    let parts: Vec<_> = m.topology.comms[range.clone()]
+        .par_iter()
+        .map(|comm| {
+            let ahead = ahead(comm, clock);
+            let time = (grid, interval);
+            let mut traffic = Traffic::of(comm, held, timing, &ahead, time, direction);
+            let micros = std::mem::take(&mut traffic.micros);
+            let operations = exchange::operations(comm, held, timing, &ahead, &traffic);
+            let exchanges = exchange::exchanges(&operations, &direction);
             let trace = (!exchanges.is_empty())
-                .then(|| trace::trace(&comms[c], &mut exchanges, grid, interval, &|_| true));
+                .then(|| trace::trace(comm, &Matched::of(exchanges), grid, interval, |_| true));
             (
-                point_to_point::pairs(&comms[c], &rows, grid, interval, &direction),
+                point_to_point::pairs(traffic, grid, interval),
                 micros,
                 trace,
             )
         })
         .collect();
-    for (c, (pairs, micros, trace)) in portion.comms.clone().zip(parts) {
+    for (c, (pairs, micros, trace)) in range.zip(parts) {
         if let Some(trace) = trace {
             m.traces[c].merge(trace);
             m.exchanges.insert(c);
@@ -262,28 +280,6 @@ fn pair_up(dataset: &Dataset, m: &mut Measured, portion: &Portion) -> Result<(),
             m.pairs[c].entry(key).or_default().merge(facts);
         }
     }
-    Ok(())
-}
-
-/// When operations ran on each host, where dumps are verbose.
-fn kernels(dataset: &Dataset) -> Result<BTreeMap<String, Vec<Ran>>, Error> {
-    let mut kinds: Registry<(String, String, i64)> = Registry::default();
-    let mut out: BTreeMap<String, Vec<Ran>> = BTreeMap::new();
-    for path in dataset.table(Table::Channels) {
-        for k in scan::kernels(&path)? {
-            let kind = kinds.intern(&k.kind);
-            let (start, length) = (
-                k.ran.0.saturating_mul(1000),
-                (k.ran.1 - k.ran.0).saturating_mul(1000),
-            );
-            out.entry(k.host).or_default().push(Ran {
-                start,
-                length,
-                kind,
-            });
-        }
-    }
-    Ok(out)
 }
 
 /// Records dropped per communicator, where its dumps say.

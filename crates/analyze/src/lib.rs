@@ -20,6 +20,8 @@ mod comparison;
 mod engine;
 mod error;
 #[cfg(feature = "engine")]
+mod host;
+#[cfg(feature = "engine")]
 mod measured;
 mod options;
 #[cfg(feature = "engine")]

@@ -1,12 +1,12 @@
 //! What a caller may choose.
 
-use nccl_report_ingest::ebpf::HostTrace;
+use std::path::PathBuf;
+
+use crate::facts::SlowLimit;
 
 /// Choices of an analysis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Traces of the hosts' networks, if there are any.
-    pub traces: Vec<HostTrace>,
     /// A name for the job, for the head of the report.
     pub title: String,
     /// Limits of the user's own.
@@ -14,17 +14,22 @@ pub struct Options {
     pub rules: Option<crate::Rules>,
     /// Records held in memory at a time while collectives are matched, 48 bytes each.
     pub max_rows: u64,
+    /// Which host an eBPF trace is of, by the end of its path, where its own word isn't to be taken.
+    pub hosts_of_traces: Vec<(String, PathBuf)>,
+    /// Which of the collectives in eBPF traces are slow.
+    pub slow: SlowLimit,
 }
 
 impl Default for Options {
     /// Four million records: about 200 MB, twice that while they are sorted into place.
     fn default() -> Self {
         Self {
-            traces: Vec::new(),
             title: String::new(),
             #[cfg(feature = "engine")]
             rules: None,
             max_rows: 4 << 20,
+            hosts_of_traces: Vec::new(),
+            slow: SlowLimit::default(),
         }
     }
 }

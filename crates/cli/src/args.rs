@@ -89,12 +89,14 @@ pub struct ReportArgs {
         num_args = 0..=1,
         default_missing_value = "slurm",
         value_parser = which_shard,
-        conflicts_with_all = ["format", "fail_on"]
+        conflicts_with_all = ["format", "fail_on", "rules"]
     )]
     pub shard: Option<WhichShard>,
 
     #[command(flatten)]
     pub verdict: VerdictArgs,
+    #[command(flatten)]
+    pub traces: TraceArgs,
     #[command(flatten)]
     pub table: TableArgs,
     #[command(flatten)]
@@ -127,6 +129,8 @@ pub struct AnalyzeArgs {
 
     #[command(flatten)]
     pub verdict: VerdictArgs,
+    #[command(flatten)]
+    pub traces: TraceArgs,
     #[command(flatten)]
     pub common: CommonArgs,
 }
@@ -208,6 +212,8 @@ pub struct MergeArgs {
     #[command(flatten)]
     pub verdict: VerdictArgs,
     #[command(flatten)]
+    pub traces: TraceArgs,
+    #[command(flatten)]
     pub common: CommonArgs,
 }
 
@@ -252,9 +258,9 @@ fn percent(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 pub struct LogsArgs {
-    /// Dumps: files, or folders that are searched recursively
+    /// Dumps and eBPF traces: files, or folders that are searched recursively
     ///
-    /// Plain or gzip (recognised by content), whatever they are called. Files without an Inspector record, such as the
+    /// Plain or gzip (recognised by content), whatever they are called. SQLite databases of an eBPF agent may lie among them. Files without an Inspector record, such as the
     /// job's own output, are passed over and listed. A folder that an earlier run wrote with --out may be given alone:
     /// its Parquet tables are used instead of the dumps.
     #[arg(value_name = "LOGS", required = true, value_hint = ValueHint::AnyPath)]
@@ -284,6 +290,45 @@ pub struct RulesArgs {
     /// warning or critical is broken; a report, when --fail-on says so.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub rules: Option<PathBuf>,
+}
+
+/// What is to be made of the databases of eBPF agents among the inputs.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// Which host an eBPF trace is of, where nothing else says so
+    ///
+    /// FILE is the database, or the end of its path. Needed only where neither the database nor its path says so, or where they say something else than the dumps do. A FILE outside
+    /// of LOGS is read too. May be given several times.
+    #[arg(long = "trace", value_name = "HOST=FILE", value_parser = host_of_trace)]
+    pub hosts: Vec<(String, PathBuf)>,
+
+    /// Collectives in eBPF traces that took longer are slow
+    #[arg(long, value_name = "MS", default_value = "50", value_parser = positive, conflicts_with = "slow_times")]
+    pub slow_ms: f64,
+
+    /// The same, as a multiple of the median of their kind
+    ///
+    /// Of one kind are calls of the same operation, communicator and count.
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub slow_times: Option<f64>,
+}
+
+/// "gpu-001=traces/a.db".
+fn host_of_trace(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((host, file)) if !host.is_empty() && !file.is_empty() => {
+            Ok((host.to_owned(), PathBuf::from(file)))
+        }
+        _ => Err("a host and a file are wanted, such as gpu-001=traces/a.db".to_owned()),
+    }
+}
+
+/// A number above zero.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(n) if n > 0.0 && n.is_finite() => Ok(n),
+        _ => Err("a number above 0 is wanted".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -382,6 +427,21 @@ mod tests {
         names.sort_unstable();
         listed.sort_unstable();
         assert_eq!(names, listed);
+    }
+
+    #[test]
+    fn a_trace_has_a_host_and_a_file() {
+        assert_eq!(
+            host_of_trace("gpu-1=a=b.db"),
+            Ok(("gpu-1".to_owned(), PathBuf::from("a=b.db")))
+        );
+        for wrong in ["gpu-1", "=a.db", "gpu-1=", ""] {
+            assert!(host_of_trace(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(positive("0.5"), Ok(0.5));
+        for wrong in ["0", "-1", "inf", "x"] {
+            assert!(positive(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -19,7 +19,15 @@ pub const SHARDS: &str = "shards";
 /// Everything that a comparison writes into its folder.
 pub const COMPARISON_FILES: [&str; 3] = ["index.html", COMPARE_JSON, "plots"];
 /// Everything that the program writes into an output folder.
-pub const REPORT_FILES: [&str; 5] = ["index.html", JSON, "summary.csv", "plots", DATASET];
+pub const REPORT_FILES: [&str; 7] = [
+    "index.html",
+    JSON,
+    "summary.csv",
+    "slow_collectives.csv",
+    "retransmits.csv",
+    "plots",
+    DATASET,
+];
 
 /// The dataset's own account, which is written last.
 const MANIFEST: &str = "manifest.json";

@@ -3,12 +3,12 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use nccl_report_analyze::facts::Severity;
+use nccl_report_analyze::facts::{Severity, SlowLimit};
 use nccl_report_ingest::Shard;
 
 use crate::args::{
     AnalyzeArgs, Cli, Color, Command as Typed, CommonArgs, CompareArgs, Format, Gate, IngestArgs,
-    MergeArgs, ReportArgs, SlurmScriptArgs,
+    MergeArgs, ReportArgs, SlurmScriptArgs, TraceArgs,
 };
 
 /// What to do, and how to speak.
@@ -41,6 +41,7 @@ pub struct Report {
     pub title: Option<String>,
     pub print_json: bool,
     pub fail_on: Option<Severity>,
+    pub traces: Traces,
     pub rules: Option<PathBuf>,
     pub compression_level: i32,
     /// Only read a share, and leave the report to `merge`.
@@ -90,7 +91,26 @@ pub struct Analyze {
     pub out: Option<PathBuf>,
     pub title: Option<String>,
     pub fail_on: Option<Severity>,
+    pub traces: Traces,
     pub rules: Option<PathBuf>,
+}
+
+/// What is to be made of eBPF traces.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Traces {
+    /// Which host a database is of.
+    pub hosts: Vec<(String, PathBuf)>,
+    /// Which collectives in them are slow.
+    pub slow: SlowLimit,
+}
+
+impl Traces {
+    /// The inputs, and the databases that were named beside them: one that lies among them already is read once.
+    pub fn with(&self, inputs: &[PathBuf]) -> Vec<PathBuf> {
+        let named = self.hosts.iter().map(|(_, file)| file.clone());
+        let there = named.filter(|file| file.is_file());
+        inputs.iter().cloned().chain(there).collect()
+    }
 }
 
 /// Two jobs against each other.
@@ -168,6 +188,7 @@ fn from_report(args: ReportArgs) -> (Command, Option<CommonArgs>) {
         title: args.verdict.title,
         print_json: args.format == Format::Json,
         fail_on: args.verdict.fail_on.map(severity),
+        traces: traces(args.traces),
         rules: args.verdict.rules.rules,
         compression_level: args.table.compression_level,
         shard: args.shard,
@@ -190,6 +211,7 @@ fn from_analyze(args: AnalyzeArgs) -> (Command, Option<CommonArgs>) {
         out: args.out,
         title: args.verdict.title,
         fail_on: args.verdict.fail_on.map(severity),
+        traces: traces(args.traces),
         rules: args.verdict.rules.rules,
     };
     (Command::Analyze(analyze), Some(args.common))
@@ -202,6 +224,7 @@ fn from_merge(args: MergeArgs) -> (Command, Option<CommonArgs>) {
         title: args.verdict.title,
         print_json: args.format == Format::Json,
         fail_on: args.verdict.fail_on.map(severity),
+        traces: traces(args.traces),
         rules: args.verdict.rules.rules,
         // Tables are taken as they are.
         compression_level: 0,
@@ -238,6 +261,16 @@ fn from_compare(args: CompareArgs) -> (Command, Option<CommonArgs>) {
         allow_partial: args.allow_partial,
     };
     (Command::Compare(compare), Some(args.common))
+}
+
+fn traces(args: TraceArgs) -> Traces {
+    Traces {
+        hosts: args.hosts,
+        slow: args.slow_times.map_or(
+            SlowLimit::Milliseconds(args.slow_ms),
+            SlowLimit::TimesMedian,
+        ),
+    }
 }
 
 const fn severity(gate: Gate) -> Severity {

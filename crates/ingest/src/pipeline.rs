@@ -1,5 +1,6 @@
 //! The flow: find files, set copies and unchanged ones aside, read the others in parallel, write tables.
 
+mod one_database;
 mod one_file;
 mod plan;
 #[cfg(test)]

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use nccl_report_analyze::facts::Job;
 
 use crate::figure::{self, Figure};
-use crate::{Error, html, plot_file, report_json, summary_csv};
+use crate::{
+    Error, html, plot_file, report_json, retransmits_csv, slow_collectives_csv, summary_csv,
+};
 
 /// Lists the plots that an earlier report wrote, a name a line, so that those it no longer has can be removed and no others.
 const INDEX: &str = ".nccl-report-index";
@@ -33,7 +35,7 @@ pub struct Written {
     pub plots: Vec<PathBuf>,
 }
 
-/// Writes `index.html`, `report.json`, `summary.csv` and `plots/*.svg`.
+/// Writes `index.html`, `report.json`, `summary.csv` and `plots/*.svg`; with eBPF traces also `slow_collectives.csv` and `retransmits.csv`.
 ///
 /// The page is written last: when it is there, so is what it links to. Plots of an earlier report that this one doesn't have are
 /// removed.
@@ -54,6 +56,8 @@ pub fn write(job: &Job, options: &Options) -> Result<Written, Error> {
         out.join("summary.csv"),
     );
     put(&csv, &summary_csv(job))?;
+    put_or_remove(&out.join("slow_collectives.csv"), slow_collectives_csv(job))?;
+    put_or_remove(&out.join("retransmits.csv"), retransmits_csv(job))?;
     put(&json, &report_json(job))?;
     put(&html, &page)?;
     Ok(Written {
@@ -105,6 +109,20 @@ fn read_index(path: &Path) -> BTreeSet<String> {
         .filter(|line| plot_file::is_ours(line))
         .map(str::to_owned)
         .collect()
+}
+
+/// Writes a file that not every report has; that of an earlier report which this one doesn't have goes.
+fn put_or_remove(path: &Path, text: Option<String>) -> Result<(), Error> {
+    if let Some(text) = text {
+        return put(path, &text);
+    }
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::RemoveStale {
+            path: path.to_owned(),
+            source,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Writes a file aside, in its own folder, and renames it.

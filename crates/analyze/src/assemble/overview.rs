@@ -106,5 +106,5 @@ pub(crate) fn sampled(m: &Measured) -> bool {
         .any(|(v, _)| v.as_deref() == Some("v4.0"));
     let no_p2p = m.pairs.iter().all(BTreeMap::is_empty);
     let no_stats = m.dropped.iter().all(Option::is_none);
-    v4_0 && !m.census.named && no_p2p && no_stats && m.census.one_a_dump()
+    v4_0 && !m.census.named && no_p2p && no_stats && m.census.gaps.one_a_dump()
 }

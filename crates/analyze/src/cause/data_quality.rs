@@ -87,7 +87,7 @@ pub(crate) fn findings(m: &Measured, inputs: &Inputs) -> Vec<Finding> {
             vec![("records", json!(m.census.mismatches))],
         ));
     }
-    out.extend(too_little(m));
+    out.extend(too_little(m, inputs));
     out
 }
 
@@ -237,8 +237,21 @@ fn unreadable(inputs: &Inputs) -> Option<Finding> {
     })
 }
 
-fn too_little(m: &Measured) -> Option<Finding> {
+fn too_little(m: &Measured, inputs: &Inputs) -> Option<Finding> {
     let records: u64 = m.census.timings.values().sum();
+    const OF_TRACES: [&str; 4] = ["host_event", "nccl_call", "tcp_retransmit", "session"];
+    let traced = |kind| inputs.records.get(kind).is_some_and(|&n| n > 0);
+    if records == 0 && OF_TRACES.into_iter().any(traced) {
+        // Traces alone are an input of their own, and what they tell is told.
+        return Some(finding(
+            FindingKind::TooLittleData,
+            Severity::Info,
+            "",
+            "No record of an operation is among the inputs: of collectives only what eBPF traces saw can be said.".to_owned(),
+            "Give the Inspector's dumps of the job too, if there are any.",
+            vec![],
+        ));
+    }
     let most = m
         .facts
         .iter()

@@ -120,7 +120,7 @@ impl Candidate {
                     .is_some_and(|(all, own)| own >= 0.5 * all);
                 let level = |x: &Own| x.own[b].unwrap_or(0.0);
                 own && delay.beyond_fellows(m, o, &(b..b + 1)) < 0.5 * e.2
-                    && replicas.wait_for(m, index, o, &(b..b + 1), e.2, delay, &level)
+                    && replicas.wait_for(m, (index, delay), o, &(b..b + 1), e.2, &level)
             })
             .map(|e| (e.1, e.2))
             .collect();

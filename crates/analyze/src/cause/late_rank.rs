@@ -185,7 +185,7 @@ pub(crate) fn late_ranks(
             let window = found.standout.start..found.standout.end;
             let late = found.micros_late * found.operations;
             let level = |x: &Own| mean(&x.own, &window);
-            if replicas.wait_for(m, &index, o, &window, late, delay, &level) {
+            if replicas.wait_for(m, (&index, delay), o, &window, late, &level) {
                 add(&mut best, found);
             }
         }

@@ -16,20 +16,19 @@ mod nccl_tests;
 mod pace;
 mod pictures;
 mod pipeline;
-pub(crate) mod retransmit;
 mod slow_link;
 mod stage;
 mod transfer;
 mod verdicts;
-mod words;
+pub(crate) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use nccl_report_ingest::Inputs;
-use nccl_report_ingest::ebpf::HostTrace;
-use retransmit::Ran;
 
-use crate::facts::{CollectiveTimeline, Finding, HeatMap, Scope, TimeBudget};
+use crate::facts::{CollectiveTimeline, Finding, FindingKind, HeatMap, Scope, TimeBudget};
+use crate::host::retransmit::Retransmits;
+use crate::host::{Suspect, SuspectOf};
 use crate::measured::Measured;
 use delay::Delay;
 use lateness::Quantity;
@@ -43,14 +42,16 @@ pub(crate) struct Causes {
     pub(crate) budget: Option<TimeBudget>,
     pub(crate) heat_maps: Vec<HeatMap>,
     pub(crate) timelines: Vec<CollectiveTimeline>,
+    /// Late ranks and hosts, in the order of their findings: whose traces may say why.
+    pub(crate) suspects: Vec<Suspect>,
 }
 
-/// Looks for causes.
+/// Looks for causes. `retransmits` are those that traces show; `call_micros` is the time of the calls in them, for jobs without dumps.
 pub(crate) fn find(
     m: &mut Measured,
     inputs: &Inputs,
-    traces: &[HostTrace],
-    kernels: &BTreeMap<String, Vec<Ran>>,
+    retransmits: &[Retransmits],
+    call_micros: f64,
 ) -> Causes {
     let spanning = stage::spanning(m);
     let places = lateness::places(m);
@@ -151,22 +152,19 @@ pub(crate) fn find(
         passed_on: BTreeMap::new(),
         scene: None,
     }));
-    told.extend(
-        retransmit::retransmits(m, traces, kernels)
-            .iter()
-            .map(|r| Told {
-                finding: verdicts::retransmits(m, r),
-                comms: BTreeSet::new(),
-                passed_on: BTreeMap::new(),
-                scene: None,
-            }),
-    );
+    told.extend(retransmits.iter().map(|r| Told {
+        finding: verdicts::retransmits(m, r, call_micros),
+        comms: BTreeSet::new(),
+        passed_on: BTreeMap::new(),
+        scene: None,
+    }));
     told.sort_by(|a, b| {
         let share = |t: &Told| t.finding.impact.share_of_collective_time;
         share(b)
             .total_cmp(&share(a))
             .then_with(|| a.finding.id.cmp(&b.finding.id))
     });
+    let suspects = suspects(&told, &late, &intermittent, &hosts);
     let budget = budget::budget(m, &told, &spanning);
     let timelines = pictures::timelines(m, &told);
     let heat_maps = pictures::heat_maps(m, &owns, &units, &told);
@@ -177,6 +175,7 @@ pub(crate) fn find(
         budget,
         heat_maps,
         timelines,
+        suspects,
     }
 }
 
@@ -189,4 +188,48 @@ struct Told {
     passed_on: BTreeMap<usize, f64>,
     /// For a rank or host that is late, what shows it.
     scene: Option<Scene>,
+}
+
+/// Who is accused of being late, in the order of the findings.
+fn suspects(
+    told: &[Told],
+    late: &[late_rank::LateRank],
+    intermittent: &[intermittent::Intermittent],
+    hosts: &[late_host::LateHost],
+) -> Vec<Suspect> {
+    let ranks = late
+        .iter()
+        .map(|l| (l.process, l.comm, l.member))
+        .chain(intermittent.iter().map(|i| (i.process, i.comm, i.member)));
+    let processes: BTreeMap<(usize, usize), usize> = ranks
+        .map(|(process, comm, member)| ((comm, member), process))
+        .collect();
+    told.iter()
+        .filter_map(|t| {
+            let finding = &t.finding;
+            let of = match finding.kind {
+                FindingKind::LateRank | FindingKind::IntermittentLateRank => {
+                    let &(comm, member) = t.scene.as_ref()?.places.first()?;
+                    SuspectOf::Rank {
+                        process: *processes.get(&(comm, member))?,
+                        comm,
+                        member,
+                    }
+                }
+                FindingKind::LateHost => {
+                    let host = &finding.subjects.first()?.host;
+                    let of = hosts.iter().find(|h| h.host == *host)?;
+                    SuspectOf::Host {
+                        host: host.clone(),
+                        comms: of.comms.clone(),
+                    }
+                }
+                _ => return None,
+            };
+            Some(Suspect {
+                finding: finding.id.clone(),
+                of,
+            })
+        })
+        .collect()
 }

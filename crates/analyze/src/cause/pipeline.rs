@@ -48,11 +48,10 @@ impl Replicas {
     pub(crate) fn wait_for(
         &self,
         m: &Measured,
-        index: &Index<'_>,
+        (index, delay): (&Index<'_>, &Delay),
         o: &Own,
         window: &Range<usize>,
         late: f64,
-        delay: &Delay,
         level: &dyn Fn(&Own) -> f64,
     ) -> bool {
         let own = delay.about(m, o, window);

@@ -9,12 +9,12 @@ use super::late_host::LateHost;
 use super::late_rank::LateRank;
 use super::link_words::Told;
 use super::pace;
-use super::retransmit::Retransmits;
 use super::slow_link::SlowLink;
 use super::stage::Imbalance;
 use super::transfer::Unit;
 use super::words;
-use crate::facts::{Finding, FindingKind, Impact, Scope, Severity, Subject};
+use crate::facts::{Finding, FindingKind, Impact, Scope, Severity, Subject, WindowSource};
+use crate::host::retransmit::Retransmits;
 use crate::measured::Measured;
 use crate::units::ExecTime;
 
@@ -343,10 +343,40 @@ pub(crate) fn stage(m: &Measured, s: &Imbalance) -> Finding {
     }
 }
 
-/// A host whose retransmits slow collectives down.
-pub(crate) fn retransmits(m: &Measured, r: &Retransmits) -> Finding {
-    let impact = impact(m, r.time_lost);
+/// A host whose retransmits slow collectives down. Without dumps the loss is a part of the time in calls.
+pub(crate) fn retransmits(m: &Measured, r: &Retransmits, call_micros: f64) -> Finding {
+    let mut impact = impact(m, r.time_lost);
+    if m.total_micros() <= 0.0 && call_micros > 0.0 {
+        impact.share_of_collective_time = (r.time_lost / call_micros).clamp(0.0, 1.0);
+    }
     let subject = words::host(&r.host);
+    let coarse = r.source == WindowSource::Dumps;
+    let to = match r.connections.as_slice() {
+        [] => String::new(),
+        [(one, _)] => format!("; all on the connection {one}"),
+        [(most, n), ..] => format!("; {n} of them on {most}"),
+    };
+    let (summary, advice) = if r.senders.is_empty() {
+        (
+            format!("TCP retransmits of host {}", r.host),
+            format!(
+                "NCCL runs over TCP on {} and loses packets: look at the interface's drops and errors (ethtool -S, ip -s link), the cable and the switch port, receive buffers and congestion, and at the receiver's side of the connection; or move NCCL to RDMA (NCCL_IB_HCA).",
+                r.host
+            ),
+        )
+    } else {
+        (
+            format!(
+                "TCP segments to host {} are lost, and {} send them again",
+                r.host,
+                words::list(&r.senders)
+            ),
+            format!(
+                "Several hosts send again to {} and hardly to others, so look there first: the interface's drops and errors (ethtool -S, ip -s link), receive buffers, the cable and the switch port; or move NCCL to RDMA (NCCL_IB_HCA).",
+                r.host
+            ),
+        )
+    };
     Finding {
         id: id_of(
             FindingKind::TcpRetransmits,
@@ -357,20 +387,21 @@ pub(crate) fn retransmits(m: &Measured, r: &Retransmits) -> Finding {
         severity: severity(&impact),
         confidence: confidence(-r.chance.max(1e-300).log10(), 5.0, 1),
         summary: format!(
-            "Host {} retransmits TCP segments while operations are slow: {} of its {} fall into slow operations ({} a second there, {} elsewhere); {} took {}, where {} is usual.",
-            words::name(&r.host),
+            "{summary}: {} of {} retransmits fall into slow operations{} ({} a second there, {} elsewhere){to}; {} took {}, where {} is usual.",
             words::count(r.inside.0),
-            words::counted(r.inside.1, "retransmit", "retransmits"),
+            words::count(r.inside.1),
+            if coarse {
+                ", as far as the dumps tell when these ran"
+            } else {
+                ""
+            },
             words::three(r.rates.0),
             words::three(r.rates.1),
             words::counted(r.operations, "operation with one", "operations with one"),
             words::duration(r.micros.0),
             words::duration(r.micros.1),
         ),
-        advice: format!(
-            "NCCL runs over TCP on {} and loses packets: look at the interface's drops and errors (ethtool -S, ip -s link), the cable and the switch port, receive buffers and congestion; or move NCCL to RDMA (NCCL_IB_HCA).",
-            words::name(&r.host)
-        ),
+        advice,
         subjects: vec![subject],
         candidates_only: false,
         scope: None,
@@ -386,6 +417,17 @@ pub(crate) fn retransmits(m: &Measured, r: &Retransmits) -> Finding {
             ("typical_slow_us", rounded(r.micros.0)),
             ("typical_us", rounded(r.micros.1)),
             ("chance_of_coincidence", json!(r.chance)),
+            ("slow_operations_from", json!(r.source.as_str())),
+            (
+                "connections",
+                json!(
+                    r.connections
+                        .iter()
+                        .take(4)
+                        .map(|c| &c.0)
+                        .collect::<Vec<_>>()
+                ),
+            ),
         ]),
     }
 }

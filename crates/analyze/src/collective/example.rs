@@ -57,21 +57,21 @@ struct Best<'a> {
     distance: f64,
     late: f64,
     last: bool,
-    moment: &'a Moment,
+    moment: &'a Moment<'a>,
 }
 
 /// Picks the collectives to keep, once the sums of the trace are there. `n_ranks` is the size of the communicator.
-pub(super) fn examples(
+pub(super) fn examples<'a>(
     t: &Trace,
     n_ranks: usize,
-    cells: &BTreeMap<(u32, u64), Vec<Moment>>,
+    cells: impl Iterator<Item = &'a Vec<Moment<'a>>> + Clone,
 ) -> Vec<Example> {
     let mut sought: Vec<Sought<'_>> = sought(t, n_ranks);
     let mut wanted: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (i, s) in sought.iter().enumerate() {
         wanted.entry(s.member).or_default().push(i);
     }
-    let moments = || cells.values().flatten().filter(|m| m.rows.len() > 1);
+    let moments = || cells.clone().flatten().filter(|m| m.rows.len() > 1);
     let mut scratch = Vec::new();
     for moment in moments().filter(|_| !wanted.is_empty()) {
         let last = last(moment);
@@ -82,7 +82,7 @@ pub(super) fn examples(
     // Where two are late, only one of them is ever the last.
     wanted.retain(|_, of| of.iter().all(|&i| sought[i].best.is_none()));
     for moment in moments().filter(|_| !wanted.is_empty()) {
-        for row in &moment.rows {
+        for row in moment.rows {
             for &i in wanted.get(&row.member).into_iter().flatten() {
                 sought[i].consider(moment, n_ranks, false, &mut scratch);
             }
@@ -94,7 +94,7 @@ pub(super) fn examples(
 }
 
 /// Who arrived last: the shortest time; of several the first.
-fn last(moment: &Moment) -> u32 {
+fn last(moment: &Moment<'_>) -> u32 {
     let shortest = moment
         .rows
         .iter()
@@ -103,7 +103,7 @@ fn last(moment: &Moment) -> u32 {
 }
 
 /// How much later than the median of the others a rank arrived, µs.
-fn lateness(moment: &Moment, member: u32, others: &mut Vec<f64>) -> Option<f64> {
+fn lateness(moment: &Moment<'_>, member: u32, others: &mut Vec<f64>) -> Option<f64> {
     let own = moment.rows.iter().find(|r| r.member == member)?.micros;
     others.clear();
     let rest = moment.rows.iter().filter(|r| r.member != member);
@@ -112,7 +112,13 @@ fn lateness(moment: &Moment, member: u32, others: &mut Vec<f64>) -> Option<f64> 
 }
 
 impl<'a> Sought<'a> {
-    fn consider(&mut self, moment: &'a Moment, n_ranks: usize, last: bool, scratch: &mut Vec<f64>) {
+    fn consider(
+        &mut self,
+        moment: &'a Moment<'a>,
+        n_ranks: usize,
+        last: bool,
+        scratch: &mut Vec<f64>,
+    ) {
         let Some(late) = lateness(moment, self.member, scratch).filter(|l| *l > 0.0) else {
             return;
         };
@@ -249,28 +255,24 @@ fn levels(t: &Trace, member: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::gather::Row;
+    use crate::collective::row::Row;
     use crate::collective::trace::Bin;
 
     /// Collectives of four ranks that take 100 µs; `late` gives each rank's lateness, number by number.
-    fn moments(n: i64, late: impl Fn(i64, u32) -> f64) -> BTreeMap<(u32, u64), Vec<Moment>> {
-        let moment = |sn: i64| {
+    fn rows(n: i64, late: impl Fn(i64, u32) -> f64) -> Vec<Vec<Row>> {
+        let rows = |sn: i64| {
             let most = (0..4).map(|r| late(sn, r)).fold(0.0, f64::max);
-            let rows = (0..4).map(|member| Row {
+            let row = |member| Row {
                 function: 0,
                 member,
                 sequence_number: sn,
                 size: 8192,
                 micros: 100.0 + most - late(sn, member),
                 dumped: sn,
-                peer: -1,
-            });
-            Moment {
-                stretch: sn as usize,
-                rows: rows.collect(),
-            }
+            };
+            (0..4).map(row).collect()
         };
-        BTreeMap::from([((0, 8192), (0..n).map(moment).collect())])
+        (0..n).map(rows).collect()
     }
 
     fn trace(n: usize, late: impl Fn(i64, u32) -> f64) -> Trace {
@@ -288,7 +290,16 @@ mod tests {
     }
 
     fn found(n: usize, late: fn(i64, u32) -> f64) -> Vec<(u32, i64, bool)> {
-        let found = examples(&trace(n, late), 4, &moments(n as i64, late));
+        let rows = rows(n as i64, late);
+        let moment = |(stretch, rows)| Moment {
+            stretch,
+            rows,
+            transfer: None,
+        };
+        let moments: Vec<Moment<'_>> = (rows.iter().map(Vec::as_slice).enumerate())
+            .map(moment)
+            .collect();
+        let found = examples(&trace(n, late), 4, std::iter::once(&moments));
         found
             .iter()
             .map(|e| (e.member, e.sequence_number, e.last))

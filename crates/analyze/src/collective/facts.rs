@@ -1,10 +1,10 @@
 //! Statistics over the collectives of one communicator.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::matching::Collective;
+use super::matching::{Collective, Matched};
 use crate::communicator::Comm;
-use crate::records::operation::bus_bandwidth;
+use crate::records::operation::{bandwidth_of, bus_work};
 use crate::statistics::Sample;
 
 /// Statistics of one communicator.
@@ -16,7 +16,8 @@ pub(crate) struct CommFacts {
     pub(crate) wait: BTreeMap<(u32, u32, u64), f64>,
     /// Records that ranks which appear at all lack of collectives seen.
     pub(crate) unmatched: u64,
-    numbers: BTreeMap<u32, BTreeSet<(i64, i64)>>,
+    /// First and last number of each unbroken series, by function, ascending.
+    numbers: BTreeMap<u32, Vec<(i64, i64)>>,
 }
 
 /// Statistics of one function and size.
@@ -44,18 +45,14 @@ pub(crate) struct CellFacts {
     pub(crate) felt_busbw: Sample,
 }
 
-impl CommFacts {
-    /// Counts a collective.
-    pub(crate) fn add(&mut self, comm: &Comm, function: &str, collective: &Collective<'_>) {
-        let (f, size) = collective.cell();
-        self.see(f, collective.sequence_number());
-        let cell = self.cells.entry((f, size)).or_default();
+impl Counting {
+    fn add(&mut self, comm: &Comm, collective: &Collective<'_>) {
+        let cell = &mut self.facts;
         let rows = collective.rows;
         let micros: f64 = rows.iter().map(|r| r.micros).sum();
         cell.collectives += 1;
         cell.records += rows.len() as u64;
         cell.micros += micros;
-        self.unmatched += (comm.members.len() - rows.len().min(comm.members.len())) as u64;
         if rows.len() != comm.n_ranks as usize {
             return;
         }
@@ -64,40 +61,80 @@ impl CommFacts {
         cell.micros_complete += micros;
         cell.shortest.push(shortest);
         cell.spread.push(collective.longest() - shortest);
-        if let Some(b) = bus_bandwidth(function, comm.n_ranks, size, shortest) {
-            cell.link_busbw.push(b);
+        if let Some(work) = self.work {
+            for (sample, micros) in [
+                (&mut cell.link_busbw, shortest),
+                (&mut cell.felt_busbw, micros / rows.len() as f64),
+            ] {
+                if let Some(busbw) = bandwidth_of(work, micros) {
+                    sample.push(busbw);
+                }
+            }
         }
-        if let Some(b) = bus_bandwidth(function, comm.n_ranks, size, collective.mean()) {
-            cell.felt_busbw.push(b);
-        }
+        self.wait.resize(comm.members.len(), 0.0);
         for r in rows {
             cell.wait += r.micros - shortest;
-            *self.wait.entry((r.member, f, size)).or_default() += r.micros - shortest;
+            self.wait[r.member as usize] += r.micros - shortest;
         }
     }
+}
 
-    /// Remembers a sequence number, as intervals: numbers come in order, so there are few.
+/// What is counted of one cell.
+struct Counting {
+    facts: CellFacts,
+    /// Bus bandwidth × time of one of its operations.
+    work: Option<f64>,
+    /// Time above the shortest of the same collective, by member, µs.
+    wait: Vec<f64>,
+}
+
+impl CommFacts {
+    /// Counts the collectives of a communicator. `function` tells the name of each function.
+    pub(crate) fn of<'f>(
+        comm: &Comm,
+        matched: &Matched,
+        function: impl Fn(u32) -> &'f str,
+    ) -> Self {
+        let mut facts = Self::default();
+        let mut cells: Vec<Counting> = matched
+            .cells()
+            .iter()
+            .map(|&(f, size)| Counting {
+                facts: CellFacts::default(),
+                work: bus_work(function(f), comm.n_ranks, size),
+                wait: Vec::new(),
+            })
+            .collect();
+        for (collective, cell) in matched.collectives() {
+            facts.see(collective.cell().0, collective.sequence_number());
+            let rows = collective.rows.len();
+            facts.unmatched += (comm.members.len() - rows.min(comm.members.len())) as u64;
+            cells[cell].add(comm, &collective);
+        }
+        for (&(f, size), cell) in matched.cells().iter().zip(cells) {
+            facts.cells.insert((f, size), cell.facts);
+            for (member, wait) in (0_u32..).zip(cell.wait) {
+                facts.wait.insert((member, f, size), wait);
+            }
+        }
+        facts
+    }
+
+    /// Remembers a sequence number; those of one function come in order.
     fn see(&mut self, function: u32, number: i64) {
-        let intervals = self.numbers.entry(function).or_default();
-        let before = intervals.range(..=(number, i64::MAX)).next_back().copied();
-        match before {
-            Some((_, end)) if end >= number => {}
-            Some((start, end)) if end.checked_add(1) == Some(number) => {
-                intervals.remove(&(start, end));
-                intervals.insert((start, number));
-            }
-            _ => {
-                intervals.insert((number, number));
-            }
+        let series = self.numbers.entry(function).or_default();
+        match series.last_mut() {
+            Some((_, end)) if *end >= number => {}
+            Some((_, end)) if end.checked_add(1) == Some(number) => *end = number,
+            _ => series.push((number, number)),
         }
     }
 
     /// Numbers between the first and the last seen of each function that no rank recorded.
     pub(crate) fn numbers_unseen(&self) -> u64 {
         let mut unseen = 0_u64;
-        for intervals in self.numbers.values() {
-            let v: Vec<_> = intervals.iter().collect();
-            for pair in v.windows(2) {
+        for series in self.numbers.values() {
+            for pair in series.windows(2) {
                 unseen = unseen.saturating_add(pair[1].0.abs_diff(pair[0].1).saturating_sub(1));
             }
         }
@@ -107,10 +144,10 @@ impl CommFacts {
     /// Lengths of the gaps between numbers seen, over all functions.
     pub(crate) fn gap_lengths(&self) -> Vec<u64> {
         let mut out = Vec::new();
-        for intervals in self.numbers.values() {
-            let v: Vec<_> = intervals.iter().collect();
+        for series in self.numbers.values() {
             out.extend(
-                v.windows(2)
+                series
+                    .windows(2)
                     .map(|p| p[1].0.abs_diff(p[0].1).saturating_sub(1))
                     .filter(|&g| g > 0),
             );
@@ -137,8 +174,10 @@ impl CommFacts {
             *self.wait.entry(key).or_default() += wait;
         }
         self.unmatched += other.unmatched;
-        for (f, intervals) in other.numbers {
-            self.numbers.entry(f).or_default().extend(intervals);
+        for (f, theirs) in other.numbers {
+            let series = self.numbers.entry(f).or_default();
+            series.extend(theirs);
+            series.sort_unstable();
         }
     }
 

@@ -1,11 +1,11 @@
 //! The records of some communicators, brought together from the files that hold them.
 //!
-//! Matching needs all ranks of a communicator side by side, and memory is bounded: communicators are taken in portions whose
-//! records fit, and one too large for that in portions of its sequence numbers. The dataset is read once a portion.
+//! Matching needs all ranks of a communicator side by side, and memory is bounded: where the records of a job don't fit,
+//! communicators are taken in portions whose records do, and one too large for that in portions of its sequence numbers. The
+//! dataset is then read once a portion.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::path::Path;
 
 use nccl_report_ingest::{Dataset, Table};
 use rayon::prelude::*;
@@ -13,27 +13,10 @@ use rayon::prelude::*;
 use crate::Error;
 use crate::communicator::Topology;
 use crate::measured::Measured;
+use crate::records::cell::{CellIndex, CellKey};
 use crate::records::census::Census;
+use crate::records::held::{Held, HeldFile, Record};
 use crate::records::scan;
-
-/// A record as matching needs it: 48 bytes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Row {
-    /// Function, a number of the census.
-    pub(crate) function: u32,
-    /// Index in the communicator's members.
-    pub(crate) member: u32,
-    /// Sequence number.
-    pub(crate) sequence_number: i64,
-    /// Message size, bytes.
-    pub(crate) size: u64,
-    /// Kernel time, µs.
-    pub(crate) micros: f64,
-    /// When its line was written, by the mean of the hosts' clocks.
-    pub(crate) dumped: i64,
-    /// Peer's rank, for Send and Recv; -1 otherwise.
-    pub(crate) peer: i32,
-}
 
 /// Communicators (by index) and the part of their sequence numbers to take: part `k` of `n`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,118 +60,96 @@ pub(crate) fn portions(rows_of_comm: &[u64], max_rows: u64) -> Vec<Portion> {
     out
 }
 
-/// Reads the records of a portion, by communicator, each sorted by function, sequence number, member, time.
+/// Reads the records of a portion.
 pub(crate) fn gather(
     dataset: &Dataset,
     table: Table,
     m: &Measured,
     portion: &Portion,
-) -> Result<Vec<Vec<Row>>, Error> {
-    let (census, topology) = (&m.census, &m.topology);
-    let files: Vec<PathBuf> = dataset.table(table);
-    let buckets: Vec<Mutex<Vec<Row>>> = portion
-        .comms
-        .clone()
-        .map(|_| Mutex::new(Vec::new()))
-        .collect();
-    let ranges = part_ranges(census, topology, portion);
-    files.par_iter().try_for_each(|path| -> Result<(), Error> {
-        let mut endpoint: Vec<Option<u32>> = Vec::new();
-        let mut function: Vec<u32> = Vec::new();
-        let mut local: BTreeMap<usize, Vec<Row>> = BTreeMap::new();
-        scan::operations(path, table, |names, batch| {
-            for key in &names.endpoints.items()[endpoint.len()..] {
-                endpoint.push(census.endpoints.get(key));
+) -> Result<Held, Error> {
+    let ranges = part_ranges(&m.census, &m.topology, portion);
+    let files: Vec<HeldFile> = dataset
+        .table(table)
+        .par_iter()
+        .map(|path| of_file(path, table, m, portion, ranges.as_ref()))
+        .collect::<Result<_, _>>()?;
+    Ok(Held::new(files))
+}
+
+/// First and last sequence number of each function that are to be taken.
+type Ranges = BTreeMap<u32, (i64, i64)>;
+
+fn of_file(
+    path: &Path,
+    table: Table,
+    m: &Measured,
+    portion: &Portion,
+    ranges: Option<&Ranges>,
+) -> Result<HeldFile, Error> {
+    // By the file's own numbers: the census's endpoint where it belongs to the portion, and its function and range.
+    let mut endpoints: Vec<Option<u32>> = Vec::new();
+    let mut functions: Vec<(u32, Option<(i64, i64)>)> = Vec::new();
+    let mut cells = CellIndex::default();
+    let mut records: Vec<Record> = Vec::new();
+    scan::operations(path, table, |names, batch| {
+        for key in &names.endpoints.items()[endpoints.len()..] {
+            let known = m.census.endpoints.get(key);
+            endpoints.push(known.filter(|&e| {
+                let comm = m.topology.place[e as usize].0 as usize;
+                portion.comms.contains(&comm)
+            }));
+        }
+        for name in &names.functions.items()[functions.len()..] {
+            let f = m.census.functions.get(name).unwrap_or(u32::MAX);
+            let range = match ranges {
+                None => Some((i64::MIN, i64::MAX)),
+                Some(r) => r.get(&f).copied(),
+            };
+            functions.push((f, range));
+        }
+        for i in 0..batch.len() {
+            let (endpoint, sn) = (batch.endpoint[i], batch.sequence_number[i]);
+            if batch.timing[i] != m.timing || endpoints[endpoint as usize].is_none() {
+                continue;
             }
-            for name in &names.functions.items()[function.len()..] {
-                function.push(census.functions.get(name).unwrap_or(u32::MAX));
+            let inside = |&(first, last): &(i64, i64)| first <= sn && sn <= last;
+            if !functions[batch.function[i] as usize]
+                .1
+                .as_ref()
+                .is_some_and(inside)
+            {
+                continue;
             }
-            for i in 0..batch.len() {
-                let Some(e) = endpoint[batch.endpoint[i] as usize] else {
-                    continue;
-                };
-                let (comm, member) = topology.place[e as usize];
-                let comm = comm as usize;
-                let offset =
-                    m.clock[topology.comms[comm].members[member as usize].1.0 as usize] as i64;
-                if batch.timing[i] != m.timing || !portion.comms.contains(&comm) {
-                    continue;
-                }
-                let (f, sn) = (
-                    function[batch.function[i] as usize],
-                    batch.sequence_number[i],
-                );
-                if ranges
-                    .as_ref()
-                    .is_some_and(|r| r.get(&f).is_none_or(|&(lo, hi)| sn < lo || sn > hi))
-                {
-                    continue;
-                }
-                local
-                    .entry(comm - portion.comms.start)
-                    .or_default()
-                    .push(Row {
-                        function: f,
-                        member,
-                        sequence_number: sn,
-                        size: batch.size[i],
-                        micros: batch.micros[i],
-                        dumped: batch.dumped[i].saturating_sub(offset),
-                        peer: batch.peer[i],
-                    });
-            }
-            Ok(())
-        })?;
-        for (comm, rows) in local {
-            let mut bucket = buckets[comm]
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-            bucket.extend(rows);
+            records.push(Record {
+                sequence_number: sn,
+                dumped: batch.dumped[i],
+                micros: batch.micros[i],
+                cell: cells.number(CellKey {
+                    endpoint,
+                    function: batch.function[i],
+                    size: batch.size[i],
+                    timing: batch.timing[i],
+                    p2p: table == Table::P2p,
+                }),
+                peer: batch.peer[i],
+            });
         }
         Ok(())
     })?;
-    Ok(buckets
-        .into_par_iter()
-        .map(|b| {
-            let mut rows = b
-                .into_inner()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-            // Every field takes part, so that the order doesn't depend on which file was read first.
-            rows.sort_unstable_by(|a, b| {
-                (
-                    a.function,
-                    a.sequence_number,
-                    a.member,
-                    a.dumped,
-                    a.size,
-                    a.peer,
-                )
-                    .cmp(&(
-                        b.function,
-                        b.sequence_number,
-                        b.member,
-                        b.dumped,
-                        b.size,
-                        b.peer,
-                    ))
-                    .then(a.micros.total_cmp(&b.micros))
-            });
-            rows
-        })
-        .collect())
+    let mut held = HeldFile::new(records, cells.keys());
+    let endpoints: Vec<u32> = endpoints.iter().map(|e| e.unwrap_or(u32::MAX)).collect();
+    let functions: Vec<u32> = functions.iter().map(|f| f.0).collect();
+    held.rename(&endpoints, &functions);
+    Ok(held)
 }
 
 /// First and last sequence number of each function for a portion that is a part of a communicator.
-fn part_ranges(
-    census: &Census,
-    topology: &Topology,
-    portion: &Portion,
-) -> Option<BTreeMap<u32, (i64, i64)>> {
+fn part_ranges(census: &Census, topology: &Topology, portion: &Portion) -> Option<Ranges> {
     let (k, n) = portion.part;
     if n == 1 {
         return None;
     }
-    let mut whole: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
+    let mut whole = Ranges::new();
     for ((e, f), numbers) in &census.numbers {
         if portion
             .comms

@@ -14,72 +14,82 @@ const ALWAYS: f64 = 0.2;
 /// Events kept one by one in a communicator; sums go on beyond.
 pub(super) const MAX_EVENTS: usize = 1 << 16;
 
-/// Lateness of each record against the other ranks of its collective.
-pub(super) fn lateness(t: &mut Trace, members: usize, moments: &[Moment]) {
-    let mut by_member: Vec<Vec<(usize, f64)>> = vec![Vec::new(); members];
-    for m in moments {
-        let mut sorted: Vec<(f64, u32)> = m.rows.iter().map(|r| (r.micros, r.member)).collect();
-        sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let times: Vec<f64> = sorted.iter().map(|s| s.0).collect();
-        let Some(others) = robust::medians_of_others(&times) else {
-            continue;
-        };
-        for ((micros, member), other) in sorted.into_iter().zip(others) {
-            by_member[member as usize].push((m.stretch, other - micros));
+/// Lateness of each record against the other ranks of its collective, cell by cell; holds what each cell needs again.
+pub(super) struct Lateness {
+    /// Stretch and lateness of each record, by member.
+    by_member: Vec<Vec<(u32, f64)>>,
+    values: Vec<f64>,
+}
+
+impl Lateness {
+    /// For a communicator of so many members.
+    pub(super) fn new(members: usize) -> Self {
+        Self {
+            by_member: vec![Vec::new(); members],
+            values: Vec::new(),
         }
     }
-    let noise = spread(&by_member);
-    let limit = (EVENT_IQRS * noise).max(1.0);
-    for (member, late) in by_member.iter().enumerate() {
-        for chunk in chunks(late, CHUNK) {
-            let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
-            let (Some(median), Some(low)) = (
-                robust::median(&mut values),
-                robust::quantile(&mut values, ALWAYS),
-            ) else {
+
+    /// Adds a cell's collectives.
+    pub(super) fn add(&mut self, t: &mut Trace, moments: &[Moment<'_>]) {
+        self.by_member.iter_mut().for_each(Vec::clear);
+        for m in moments {
+            self.values.clear();
+            self.values.extend(m.rows.iter().map(|r| r.micros));
+            let Some(others) = robust::Others::of(&mut self.values) else {
                 continue;
             };
-            // Late by far in many of a chunk's operations and not at all in others: that is now and then, not always.
-            let usual = if median - low > limit { low } else { median };
-            for &(stretch, late) in chunk {
-                let bin = &mut t.bins[member * t.stretches + stretch];
-                bin.lateness += usual;
-                bin.raw_lateness += late;
-                bin.operations += 1.0;
-                bin.chunks += 1.0 / chunk.len() as f64;
-                // Whoever usually waits isn't late where it doesn't.
-                let excess = late - usual.max(0.0);
-                if excess > limit {
-                    note_event(t, member, stretch, excess);
+            let stretch = u32::try_from(m.stretch).unwrap_or(u32::MAX);
+            for r in m.rows {
+                let late = others.median(r.micros) - r.micros;
+                self.by_member[r.member as usize].push((stretch, late));
+            }
+        }
+        let limit = (EVENT_IQRS * self.spread()).max(1.0);
+        for (member, late) in (0_u32..).zip(&self.by_member) {
+            for chunk in chunks(late, CHUNK) {
+                self.values.clear();
+                self.values.extend(chunk.iter().map(|c| c.1));
+                let (Some(median), Some(low)) = (
+                    robust::median(&mut self.values),
+                    robust::quantile(&mut self.values, ALWAYS),
+                ) else {
+                    continue;
+                };
+                // Late by far in many of a chunk's operations and not at all in others: that is now and then, not always.
+                let usual = if median - low > limit { low } else { median };
+                for &(stretch, late) in chunk {
+                    let bin = &mut t.bins[member as usize * t.stretches + stretch as usize];
+                    bin.lateness += usual;
+                    bin.raw_lateness += late;
+                    bin.operations += 1.0;
+                    bin.chunks += 1.0 / chunk.len() as f64;
+                    // Whoever usually waits isn't late where it doesn't.
+                    let excess = late - usual.max(0.0);
+                    if excess > limit {
+                        bin.event_micros += excess;
+                        bin.events += 1.0;
+                        if t.events.len() < MAX_EVENTS {
+                            t.events.push((member, stretch, excess));
+                        }
+                    }
                 }
             }
         }
     }
-}
 
-/// Interquartile range of what single operations differ from their chunk's median by.
-fn spread(by_member: &[Vec<(usize, f64)>]) -> f64 {
-    let mut residuals = Vec::new();
-    for chunk in by_member.iter().flat_map(|late| chunks(late, CHUNK)) {
-        let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
-        if let Some(median) = robust::median(&mut values) {
-            residuals.extend(values.into_iter().map(|v| v - median));
+    /// Interquartile range of what single operations differ from their chunk's median by.
+    fn spread(&mut self) -> f64 {
+        let mut residuals = Vec::new();
+        for chunk in self.by_member.iter().flat_map(|late| chunks(late, CHUNK)) {
+            self.values.clear();
+            self.values.extend(chunk.iter().map(|c| c.1));
+            if let Some(median) = robust::median(&mut self.values) {
+                residuals.extend(chunk.iter().map(|c| c.1 - median));
+            }
         }
-    }
-    robust::quantile(&mut residuals, 0.75).unwrap_or(0.0)
-        - robust::quantile(&mut residuals, 0.25).unwrap_or(0.0)
-}
-
-fn note_event(t: &mut Trace, member: usize, stretch: usize, excess: f64) {
-    let bin = &mut t.bins[member * t.stretches + stretch];
-    bin.event_micros += excess;
-    bin.events += 1.0;
-    if t.events.len() < MAX_EVENTS {
-        t.events.push((
-            u32::try_from(member).unwrap_or(u32::MAX),
-            u32::try_from(stretch).unwrap_or(u32::MAX),
-            excess,
-        ));
+        robust::quantile(&mut residuals, 0.75).unwrap_or(0.0)
+            - robust::quantile(&mut residuals, 0.25).unwrap_or(0.0)
     }
 }
 
@@ -87,7 +97,7 @@ fn note_event(t: &mut Trace, member: usize, stretch: usize, excess: f64) {
 pub(super) fn lateness_of_medians(
     t: &mut Trace,
     members: usize,
-    moments: &[Moment],
+    moments: &[Moment<'_>],
     records: usize,
 ) {
     for chunk in long_chunks(moments, members, records) {

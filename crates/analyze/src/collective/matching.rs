@@ -4,7 +4,10 @@
 //! and that a communicator may be made anew under its old id. A rank then has several records of one number; they are
 //! matched in order of time where every rank has as many, and stand alone where not, since nothing says which belong together.
 
-use super::gather::Row;
+use std::collections::hash_map::Entry;
+
+use super::row::Row;
+use crate::records::hash::NumberMap;
 
 /// The records of one collective, by member; at least one.
 #[derive(Debug, Clone, Copy)]
@@ -55,30 +58,78 @@ impl Collective<'_> {
     }
 }
 
-/// Calls `visit` with every collective of sorted rows. Reorders rows that share a number.
-pub(crate) fn collectives(rows: &mut [Row], mut visit: impl FnMut(Collective<'_>)) {
-    for same in
-        rows.chunk_by_mut(|a, b| a.function == b.function && a.sequence_number == b.sequence_number)
-    {
-        // Rows are sorted by member: one a member and one size is the ordinary case.
-        let one_each = same.windows(2).all(|w| w[0].member != w[1].member);
-        if one_each && same.iter().all(|r| r.size == same[0].size) {
-            visit(Collective { rows: same });
-            continue;
+/// The collectives of a communicator, in the order of function and sequence number.
+#[derive(Debug, Default)]
+pub(crate) struct Matched {
+    rows: Vec<Row>,
+    /// Where each collective's rows end, the first beginning at 0, and the number of its cell.
+    ends: Vec<(usize, u32)>,
+    /// Function and message size of each cell, in order of first appearance.
+    cells: Vec<(u32, u64)>,
+}
+
+impl Matched {
+    /// Matches rows that are sorted by function, sequence number and member.
+    pub(crate) fn of(mut rows: Vec<Row>) -> Self {
+        let mut lengths = Vec::new();
+        for same in rows
+            .chunk_by_mut(|a, b| a.function == b.function && a.sequence_number == b.sequence_number)
+        {
+            // Rows are sorted by member: one a member and one size is the ordinary case.
+            let one_each = same.windows(2).all(|w| w[0].member < w[1].member);
+            if one_each && same.iter().all(|r| r.size == same[0].size) {
+                lengths.push(same.len());
+                continue;
+            }
+            same.sort_by(|a, b| {
+                (a.size, a.member, a.dumped)
+                    .cmp(&(b.size, b.member, b.dumped))
+                    .then(a.micros.total_cmp(&b.micros))
+            });
+            for sized in same.chunk_by_mut(|a, b| a.size == b.size) {
+                split_occurrences(sized, &mut lengths);
+            }
         }
-        same.sort_by(|a, b| {
-            (a.size, a.member, a.dumped)
-                .cmp(&(b.size, b.member, b.dumped))
-                .then(a.micros.total_cmp(&b.micros))
+        let mut cells: Vec<(u32, u64)> = Vec::new();
+        let mut index: NumberMap<(u32, u64), u32> = NumberMap::default();
+        let mut end = 0;
+        let ends = lengths.into_iter().map(|length| {
+            let cell = (rows[end].function, rows[end].size);
+            end += length;
+            let number = match index.entry(cell) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    cells.push(cell);
+                    *new.insert(u32::try_from(cells.len() - 1).unwrap_or(u32::MAX))
+                }
+            };
+            (end, number)
         });
-        for sized in same.chunk_by_mut(|a, b| a.size == b.size) {
-            split_occurrences(sized, &mut visit);
+        Self {
+            ends: ends.collect(),
+            cells,
+            rows,
         }
+    }
+
+    /// Every collective, with the number of its cell.
+    pub(crate) fn collectives(&self) -> impl Iterator<Item = (Collective<'_>, usize)> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, cell)| {
+            let rows = &self.rows[start..end];
+            start = end;
+            (Collective { rows }, cell as usize)
+        })
+    }
+
+    /// Function and message size of each cell.
+    pub(crate) fn cells(&self) -> &[(u32, u64)] {
+        &self.cells
     }
 }
 
-/// Rows of one number and size, sorted by member and time.
-fn split_occurrences(rows: &mut [Row], visit: &mut impl FnMut(Collective<'_>)) {
+/// Rows of one number and size, sorted by member and time, are put into the order of the collectives that they belong to.
+fn split_occurrences(rows: &mut [Row], lengths: &mut Vec<usize>) {
     let counts: Vec<usize> = rows
         .chunk_by(|a, b| a.member == b.member)
         .map(<[Row]>::len)
@@ -90,13 +141,10 @@ fn split_occurrences(rows: &mut [Row], visit: &mut impl FnMut(Collective<'_>)) {
             .flat_map(|k| (0..members).map(move |m| m * first + k))
             .map(|i| rows[i])
             .collect();
-        for occurrence in transposed.chunks(members) {
-            visit(Collective { rows: occurrence });
-        }
+        rows.copy_from_slice(&transposed);
+        lengths.extend(std::iter::repeat_n(members, first));
     } else {
-        for row in rows.chunks(1) {
-            visit(Collective { rows: row });
-        }
+        lengths.extend(std::iter::repeat_n(1, rows.len()));
     }
 }
 
@@ -112,16 +160,14 @@ mod tests {
             size,
             micros: 1.0,
             dumped,
-            peer: -1,
         }
     }
 
-    fn matched(mut rows: Vec<Row>) -> Vec<Vec<(u32, i64)>> {
-        let mut out = Vec::new();
-        collectives(&mut rows, |c| {
-            out.push(c.rows.iter().map(|r| (r.member, r.dumped)).collect())
-        });
-        out
+    fn matched(rows: Vec<Row>) -> Vec<Vec<(u32, i64)>> {
+        Matched::of(rows)
+            .collectives()
+            .map(|(c, _)| c.rows.iter().map(|r| (r.member, r.dumped)).collect())
+            .collect()
     }
 
     #[test]

@@ -6,5 +6,7 @@ pub(crate) mod facts;
 pub(crate) mod gather;
 mod lateness;
 pub(crate) mod matching;
+pub(crate) mod order;
+pub(crate) mod row;
 pub(crate) mod trace;
 pub(crate) mod transfer;

@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 
 use super::chunk::{CHUNK, Moment};
 use super::example::{self, Example};
-use super::gather::Row;
-use super::lateness::{MAX_EVENTS, lateness, lateness_of_medians};
-use super::matching;
+use super::lateness::{Lateness, MAX_EVENTS, lateness_of_medians};
+use super::matching::Matched;
 use super::transfer::{Transfer, transfer, transfer_of_quickest};
 use crate::communicator::Comm;
 use crate::records::grid::TimeGrid;
@@ -103,13 +102,13 @@ impl Trace {
     }
 }
 
-/// Traces the rows of a communicator. `ends_together` tells functions whose ranks end at one moment.
+/// Traces the collectives of a communicator. `ends_together` tells functions whose ranks end at one moment.
 pub(crate) fn trace(
     comm: &Comm,
-    rows: &mut [Row],
+    matched: &Matched,
     grid: &TimeGrid,
     dump_interval: f64,
-    ends_together: &dyn Fn(u32) -> bool,
+    ends_together: impl Fn(u32) -> bool,
 ) -> Trace {
     let members = comm.members.len();
     let mut t = Trace {
@@ -118,60 +117,68 @@ pub(crate) fn trace(
         stamp_offset: vec![(0.0, 0.0); members],
         ..Trace::default()
     };
-    let mut cells: BTreeMap<(u32, u64), Vec<Moment>> = BTreeMap::new();
-    matching::collectives(rows, |c| {
+    let mut stretches = grid.cursor();
+    let compared: Vec<bool> = matched
+        .cells()
+        .iter()
+        .map(|c| members > 1 && ends_together(c.0))
+        .collect();
+    let mut moments: Vec<Vec<Moment<'_>>> = vec![Vec::new(); compared.len()];
+    for (c, cell) in matched.collectives() {
         // A line is written up to one interval after the operation; the mean over ranks is half an interval late.
-        let stretch = grid.stretch((c.mean_stamp() - dump_interval / 2.0) as i64);
-        let complete = c.rows.len() == comm.n_ranks as usize;
-        let shortest = if complete { c.shortest() } else { f64::NAN };
+        let stamp = c.mean_stamp();
+        let stretch = stretches.stretch((stamp - dump_interval / 2.0) as i64);
+        let transfer = (c.rows.len() == comm.n_ranks as usize).then(|| c.shortest());
         for r in c.rows {
             let bin = &mut t.bins[r.member as usize * grid.len() + stretch];
             bin.micros += r.micros;
-            if complete {
+            if let Some(shortest) = transfer {
                 bin.wait += r.micros - shortest;
             }
         }
         if c.rows.len() > 1 {
-            let mean = c.mean_stamp();
             for r in c.rows {
                 let o = &mut t.stamp_offset[r.member as usize];
-                *o = (o.0 + (r.dumped as f64 - mean), o.1 + 1.0);
+                *o = (o.0 + (r.dumped as f64 - stamp), o.1 + 1.0);
             }
         }
-        if ends_together(c.rows[0].function) && c.sequence_number() >= WARM_UP && members > 1 {
-            cells.entry(c.cell()).or_default().push(Moment {
+        if compared[cell] && c.sequence_number() >= WARM_UP {
+            moments[cell].push(Moment {
                 stretch,
-                rows: c.rows.to_vec(),
+                rows: c.rows,
+                transfer,
             });
         }
-    });
-    for (cell, moments) in &cells {
+    }
+    let mut cells: Vec<_> = matched.cells().iter().zip(&moments).collect();
+    cells.retain(|(_, moments)| !moments.is_empty());
+    cells.sort_unstable_by_key(|c| c.0);
+    let mut lateness = Lateness::new(members);
+    for &(&cell, moments) in &cells {
         let records: usize = moments.iter().map(|m| m.rows.len()).sum();
-        let complete = moments
-            .iter()
-            .filter(|m| m.rows.len() == comm.n_ranks as usize)
-            .count();
+        let complete = moments.iter().filter(|m| m.transfer.is_some()).count();
         // Two ranks of a collective tell which of them was later, whoever else is missing.
         if records >= 2 * moments.len() {
-            lateness(&mut t, members, moments);
+            lateness.add(&mut t, moments);
         } else {
             t.sparse = true;
             lateness_of_medians(&mut t, members, moments, records);
         }
         // The transfer shows only where every rank is there.
         if complete >= CHUNK || complete == moments.len() {
-            transfer(&mut t, comm, *cell, moments);
+            transfer(&mut t, cell, moments);
         } else {
             t.sparse = true;
-            transfer_of_quickest(&mut t, comm, *cell, moments, records);
+            transfer_of_quickest(&mut t, comm, cell, moments, records);
         }
     }
-    t.examples = example::examples(&t, comm.n_ranks as usize, &cells);
+    t.examples = example::examples(&t, comm.n_ranks as usize, cells.iter().map(|c| c.1));
     t
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::row::Row;
     use super::*;
     use crate::facts::ProcessId;
 
@@ -202,7 +209,6 @@ mod tests {
                     size: 8192,
                     micros,
                     dumped: sn * 1000,
-                    peer: -1,
                 });
             }
         }
@@ -212,7 +218,7 @@ mod tests {
     #[test]
     fn the_late_rank_is_the_one_with_the_shortest_time() {
         let grid = TimeGrid::over(vec![(0, 40_000)]);
-        let t = trace(&comm(4), &mut rows(), &grid, 0.0, &|_| true);
+        let t = trace(&comm(4), &Matched::of(rows()), &grid, 0.0, |_| true);
         let mean = |m: usize| {
             let (sum, n) = t
                 .member(m)
@@ -246,11 +252,11 @@ mod tests {
     fn with_few_ranks_of_each_collective_their_medians_are_compared() {
         let grid = TimeGrid::over(vec![(0, 40_000)]);
         // Every rank keeps another quarter of the records.
-        let mut some: Vec<Row> = rows()
+        let some: Vec<Row> = rows()
             .into_iter()
             .filter(|r| r.sequence_number % 4 == i64::from(r.member))
             .collect();
-        let t = trace(&comm(4), &mut some, &grid, 0.0, &|_| true);
+        let t = trace(&comm(4), &Matched::of(some), &grid, 0.0, |_| true);
         assert!(t.sparse);
         let late: f64 = t.member(2).iter().map(|b| b.lateness).sum();
         let ops: f64 = t.member(2).iter().map(|b| b.operations).sum();

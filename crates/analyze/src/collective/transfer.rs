@@ -1,7 +1,6 @@
 //! Transfer: how long the data itself took, from the rank that waited least.
 
 use super::chunk::{CHUNK, LONG_CHUNK_RECORDS, Moment, chunks, long_chunks, times_by_member};
-use super::matching::Collective;
 use super::trace::Trace;
 use crate::communicator::Comm;
 use crate::statistics::robust;
@@ -40,19 +39,20 @@ impl Transfer {
     }
 }
 /// Transfer times: the shortest time of each collective that every rank recorded.
-pub(super) fn transfer(t: &mut Trace, comm: &Comm, cell: (u32, u64), moments: &[Moment]) {
+pub(super) fn transfer(t: &mut Trace, cell: (u32, u64), moments: &[Moment<'_>]) {
     let whole: Vec<(usize, f64)> = moments
         .iter()
-        .filter(|m| m.rows.len() == comm.n_ranks as usize)
-        .map(|m| (m.stretch, Collective { rows: &m.rows }.shortest()))
+        .filter_map(|m| m.transfer.map(|x| (m.stretch, x)))
         .collect();
     let stretches = t.stretches;
     let transfer = t
         .transfer
         .entry(cell)
         .or_insert_with(|| vec![Transfer::default(); stretches]);
+    let mut values: Vec<f64> = Vec::new();
     for chunk in chunks(&whole, CHUNK) {
-        let mut values: Vec<f64> = chunk.iter().map(|c| c.1).collect();
+        values.clear();
+        values.extend(chunk.iter().map(|c| c.1));
         let Some(median) = robust::median(&mut values) else {
             continue;
         };
@@ -67,7 +67,7 @@ pub(super) fn transfer_of_quickest(
     t: &mut Trace,
     comm: &Comm,
     cell: (u32, u64),
-    moments: &[Moment],
+    moments: &[Moment<'_>],
     records: usize,
 ) {
     let stretches = t.stretches;

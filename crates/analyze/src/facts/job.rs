@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CollectiveTimeline, Communicator, Family, Finding, Group, HeatMap, Histogram, PairMatrix,
-    PairSlice, Process, Scatter, Share, Slice,
+    PairSlice, Process, Scatter, Share, Slice, Traces,
 };
 
 /// Everything that the analysis knows about a job: the one value that a report is made of.
@@ -46,6 +46,8 @@ pub struct Job {
     pub pair_matrices: Vec<PairMatrix>,
     /// Collectives that illustrate findings.
     pub timelines: Vec<CollectiveTimeline>,
+    /// What eBPF traces of the hosts say; `None` without any.
+    pub traces: Option<Traces>,
 }
 
 /// What job this is, for the head of a report.

@@ -12,6 +12,7 @@ mod history;
 mod job;
 mod process;
 mod slice;
+mod traces;
 
 pub use communicator::{CommClass, Communicator, Family, FamilyOperation, Loss, Member};
 pub use comparison::{
@@ -29,3 +30,7 @@ pub use history::{BucketTrend, History, HistoryRun, LeftOut, LevelShift, Referen
 pub use job::{BudgetPart, Dialect, Job, Overview, Run, TimeBudget, TimeCause, TimingSource};
 pub use process::{Process, ProcessId};
 pub use slice::{PairSlice, Share, Slice, SliceOf};
+pub use traces::{
+    Coincidence, HostCause, HostTimeline, KnownBy, Lane, RetransmitsOverTime, SlowCall, SlowCalls,
+    SlowLimit, TraceFile, TraceHost, Traces, WindowSource,
+};

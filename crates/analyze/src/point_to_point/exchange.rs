@@ -6,7 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::collective::gather::Row;
+use super::Traffic;
+use crate::collective::row::Row;
+use crate::communicator::Comm;
+use crate::facts::TimingSource;
+use crate::records::held::Held;
 use crate::statistics::robust;
 
 /// A rank that sends to more others than its two neighbours takes part in an exchange.
@@ -15,23 +19,67 @@ const NEIGHBOURS: usize = 2;
 /// So much of the exchanges must begin where their length says that they should.
 const REGULAR: f64 = 0.9;
 
+/// A Send or Recv of one member.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operation {
+    /// Function, member, number, time and stamp.
+    row: Row,
+    /// Peer's rank.
+    peer: i32,
+}
+
+/// The Sends and Receives of a communicator in which a rank sends to more than its neighbours; none of another one's.
+pub(crate) fn operations(
+    comm: &Comm,
+    held: &Held,
+    timing: TimingSource,
+    ahead: &[i64],
+    traffic: &Traffic,
+) -> Vec<Operation> {
+    if traffic.most_destinations() <= NEIGHBOURS {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for (member, &(_, _, endpoint)) in (0_u32..).zip(&comm.members) {
+        for (file, records) in held.of_endpoint(endpoint) {
+            for r in records {
+                let (function, size, t) = file.cell(r);
+                if t == timing {
+                    let row = Row {
+                        function,
+                        member,
+                        sequence_number: r.sequence_number,
+                        size,
+                        micros: r.micros,
+                        dumped: r.dumped.saturating_sub(ahead[member as usize]),
+                    };
+                    out.push(Operation { row, peer: r.peer });
+                }
+            }
+        }
+    }
+    out
+}
+
 /// The exchanges of a communicator as collectives: a row for each rank and exchange, numbered alike on all ranks, sorted by number
 /// and member. Empty where the records aren't exchanges, or where the ranks' aren't of one length.
-pub(crate) fn exchanges(rows: &[Row], direction: &dyn Fn(u32) -> Option<bool>) -> Vec<Row> {
-    let mut by_member: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
-    for r in rows.iter().filter(|r| direction(r.function).is_some()) {
-        by_member.entry(r.member).or_default().push(r);
+pub(crate) fn exchanges(
+    operations: &[Operation],
+    direction: &dyn Fn(u32) -> Option<bool>,
+) -> Vec<Row> {
+    let mut by_member: BTreeMap<u32, Vec<&Operation>> = BTreeMap::new();
+    for o in (operations.iter()).filter(|o| direction(o.row.function).is_some()) {
+        by_member.entry(o.row.member).or_default().push(o);
     }
     let mut out = Vec::new();
     let mut lengths = BTreeSet::new();
     for mine in by_member.values_mut() {
         mine.sort_by(|a, b| {
-            (a.sequence_number, a.dumped, a.function, a.peer).cmp(&(
-                b.sequence_number,
-                b.dumped,
-                b.function,
-                b.peer,
-            ))
+            let key = |o: &Operation| {
+                let r = &o.row;
+                (r.sequence_number, r.dumped, r.function, o.peer)
+            };
+            key(a).cmp(&key(b))
         });
         let groups = groups(mine);
         let Some(length) = length(&groups, direction) else {
@@ -39,14 +87,13 @@ pub(crate) fn exchanges(rows: &[Row], direction: &dyn Fn(u32) -> Option<bool>) -
         };
         lengths.insert(length);
         for group in &groups {
-            let mut times: Vec<f64> = group.iter().map(|r| r.micros).collect();
+            let mut times: Vec<f64> = group.iter().map(|o| o.row.micros).collect();
             if let Some(micros) = robust::median(&mut times) {
-                let first = group[0];
+                let first = group[0].row;
                 out.push(Row {
                     sequence_number: (first.sequence_number - 1).div_euclid(length),
                     micros,
-                    peer: -1,
-                    ..*first
+                    ..first
                 });
             }
         }
@@ -62,36 +109,37 @@ pub(crate) fn exchanges(rows: &[Row], direction: &dyn Fn(u32) -> Option<bool>) -
 }
 
 /// Cuts the records of a rank where a Send or Recv with a peer comes again.
-fn groups<'a>(mine: &[&'a Row]) -> Vec<Vec<&'a Row>> {
-    let mut out: Vec<Vec<&Row>> = Vec::new();
+fn groups<'a>(mine: &[&'a Operation]) -> Vec<Vec<&'a Operation>> {
+    let mut out: Vec<Vec<&Operation>> = Vec::new();
     let mut seen = BTreeSet::new();
-    for r in mine {
-        if out.is_empty() || !seen.insert((r.function, r.peer)) {
-            seen = BTreeSet::from([(r.function, r.peer)]);
+    for &o in mine {
+        let with = (o.row.function, o.peer);
+        if out.is_empty() || !seen.insert(with) {
+            seen = BTreeSet::from([with]);
             out.push(Vec::new());
         }
         if let Some(last) = out.last_mut() {
-            last.push(r);
+            last.push(o);
         }
     }
     out
 }
 
 /// Operations of an exchange: the usual length of the groups, where they begin at multiples of it and hold Sends to several peers.
-fn length(groups: &[Vec<&Row>], direction: &dyn Fn(u32) -> Option<bool>) -> Option<i64> {
+fn length(groups: &[Vec<&Operation>], direction: &dyn Fn(u32) -> Option<bool>) -> Option<i64> {
     let mut lengths: Vec<f64> = groups.iter().map(|g| g.len() as f64).collect();
     let length = robust::median(&mut lengths)? as i64;
     let sends = groups
         .iter()
         .map(|g| {
             g.iter()
-                .filter(|r| direction(r.function) == Some(true))
+                .filter(|o| direction(o.row.function) == Some(true))
                 .count()
         })
         .max()?;
     let regular = groups
         .iter()
-        .filter(|g| (g[0].sequence_number - 1).rem_euclid(length.max(1)) == 0)
+        .filter(|g| (g[0].row.sequence_number - 1).rem_euclid(length.max(1)) == 0)
         .count();
     (sends > NEIGHBOURS && regular as f64 >= REGULAR * groups.len() as f64).then_some(length)
 }
@@ -100,20 +148,20 @@ fn length(groups: &[Vec<&Row>], direction: &dyn Fn(u32) -> Option<bool>) -> Opti
 mod tests {
     use super::*;
 
-    fn row(member: u32, function: u32, peer: i32, sn: i64, micros: f64) -> Row {
-        Row {
+    fn row(member: u32, function: u32, peer: i32, sn: i64, micros: f64) -> Operation {
+        let row = Row {
             function,
             member,
             sequence_number: sn,
             size: 8192,
             micros,
             dumped: sn,
-            peer,
-        }
+        };
+        Operation { row, peer }
     }
 
     /// Four ranks, exchanges of three Sends and three Receives; rank 2 waits least.
-    fn all_to_all(exchanges: i64) -> Vec<Row> {
+    fn all_to_all(exchanges: i64) -> Vec<Operation> {
         let mut rows = Vec::new();
         for member in 0..4_u32 {
             let mut sn = 0;
@@ -135,7 +183,7 @@ mod tests {
         let direction = |f: u32| Some(f == 0);
         let mut rows = all_to_all(3);
         // The first exchange of rank 1 was lost: its others keep their numbers.
-        rows.retain(|r| r.member != 1 || r.sequence_number > 6);
+        rows.retain(|o| o.row.member != 1 || o.row.sequence_number > 6);
         let got: Vec<(i64, u32, f64)> = exchanges(&rows, &direction)
             .iter()
             .map(|r| (r.sequence_number, r.member, r.micros))
@@ -155,7 +203,7 @@ mod tests {
     #[test]
     fn a_pipeline_is_no_exchange() {
         let direction = |f: u32| Some(f == 0);
-        let rows: Vec<Row> = (0..20)
+        let rows: Vec<Operation> = (0..20)
             .flat_map(|k| [row(0, 0, 1, k + 1, 10.0), row(1, 1, 0, k + 1, 500.0)])
             .collect();
         assert!(exchanges(&rows, &direction).is_empty());

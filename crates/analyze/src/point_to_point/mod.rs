@@ -5,12 +5,14 @@
 
 pub(crate) mod exchange;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::collective::gather::Row;
 use crate::collective::transfer::Transfer;
 use crate::communicator::Comm;
+use crate::facts::TimingSource;
 use crate::records::grid::TimeGrid;
+use crate::records::hash::NumberMap;
+use crate::records::held::Held;
 use crate::statistics::{Sample, robust};
 
 /// Records whose lower quartile stands for the transfer at their time.
@@ -77,29 +79,82 @@ impl PairFacts {
     }
 }
 
-/// Sorts the Send and Recv records of a communicator into pairs. `direction` tells Send (`Some(true)`) from Recv (`Some(false)`).
+/// The Send and Recv records of one communicator.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    /// By pair and side: stamp (by the mean of the hosts' clocks), number and time of each record.
+    sides: Vec<((PairKey, bool), Vec<(i64, i64, f64)>)>,
+    /// Time in Send and Recv, member by member, stretch by stretch, µs; empty without any.
+    pub(crate) micros: Vec<f64>,
+}
+
+impl Traffic {
+    /// Sorts the records of a communicator by pair and side. `ahead` tells how much the clock of each member's host is ahead, µs;
+    /// `direction` tells Send (`Some(true)`) from Recv (`Some(false)`).
+    pub(crate) fn of(
+        comm: &Comm,
+        held: &Held,
+        timing: TimingSource,
+        ahead: &[i64],
+        (grid, dump_interval): (&TimeGrid, f64),
+        direction: impl Fn(u32) -> Option<bool>,
+    ) -> Self {
+        let mut traffic = Self::default();
+        let mut index: NumberMap<(PairKey, bool), usize> = NumberMap::default();
+        let mut stretches = grid.cursor();
+        for (member, &(own, _, endpoint)) in comm.members.iter().enumerate() {
+            for (file, records) in held.of_endpoint(endpoint) {
+                for r in records {
+                    let (function, size, t) = file.cell(r);
+                    if t != timing {
+                        continue;
+                    }
+                    let dumped = r.dumped.saturating_sub(ahead[member]);
+                    if traffic.micros.is_empty() {
+                        traffic.micros.resize(comm.members.len() * grid.len(), 0.0);
+                    }
+                    let stretch = stretches.stretch((dumped as f64 - dump_interval / 2.0) as i64);
+                    traffic.micros[member * grid.len() + stretch] += r.micros;
+                    let (Some(send), Ok(peer)) = (direction(function), u32::try_from(r.peer))
+                    else {
+                        continue;
+                    };
+                    let (source, destination) = if send { (own, peer) } else { (peer, own) };
+                    let side = ((source, destination, size), send);
+                    let at = *index.entry(side).or_insert_with(|| {
+                        traffic.sides.push((side, Vec::new()));
+                        traffic.sides.len() - 1
+                    });
+                    let record = (dumped, r.sequence_number, r.micros);
+                    traffic.sides[at].1.push(record);
+                }
+            }
+        }
+        traffic.sides.sort_unstable_by_key(|s| s.0);
+        traffic
+    }
+
+    /// The largest number of ranks that one rank sends to.
+    fn most_destinations(&self) -> usize {
+        let pairs: BTreeSet<(u32, u32)> = self.sides.iter().map(|((k, _), _)| (k.0, k.1)).collect();
+        let mut sends: BTreeMap<u32, usize> = BTreeMap::new();
+        for (source, _) in pairs {
+            *sends.entry(source).or_default() += 1;
+        }
+        sends.into_values().max().unwrap_or(0)
+    }
+}
+
+/// What each pair showed.
 pub(crate) fn pairs(
-    comm: &Comm,
-    rows: &[Row],
+    traffic: Traffic,
     grid: &TimeGrid,
     dump_interval: f64,
-    direction: &dyn Fn(u32) -> Option<bool>,
 ) -> BTreeMap<PairKey, PairFacts> {
-    // Stamp, number and time of each record, by pair and side.
-    let mut sides: BTreeMap<(PairKey, bool), Vec<_>> = BTreeMap::new();
-    for r in rows {
-        let (Some(send), Ok(peer)) = (direction(r.function), u32::try_from(r.peer)) else {
-            continue;
-        };
-        let own = comm.members[r.member as usize].0;
-        let (source, destination) = if send { (own, peer) } else { (peer, own) };
-        sides
-            .entry(((source, destination, r.size), send))
-            .or_default()
-            .push((r.dumped, r.sequence_number, r.micros));
-    }
     let mut out: BTreeMap<PairKey, PairFacts> = BTreeMap::new();
-    for ((key, send), mut records) in sides {
+    let mut times: Vec<f64> = Vec::new();
+    let mut stretches = grid.cursor();
+    for ((key, send), mut records) in traffic.sides {
         records.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         let pair = out.entry(key).or_default();
         let mut transfer = vec![Transfer::default(); grid.len()];
@@ -111,13 +166,14 @@ pub(crate) fn pairs(
                 (k + 1) * CHUNK
             };
             let chunk = &records[k * CHUNK..end];
-            let mut times: Vec<f64> = chunk.iter().map(|c| c.2).collect();
+            times.clear();
+            times.extend(chunk.iter().map(|c| c.2));
             let Some(low) = robust::quantile(&mut times, 0.25) else {
                 continue;
             };
             for c in chunk {
-                transfer[grid.stretch((c.0 as f64 - dump_interval / 2.0) as i64)]
-                    .add(low, chunk.len());
+                let stretch = stretches.stretch((c.0 as f64 - dump_interval / 2.0) as i64);
+                transfer[stretch].add(low, chunk.len());
             }
         }
         let sample = if send {
@@ -139,6 +195,8 @@ pub(crate) fn pairs(
 mod tests {
     use super::*;
     use crate::facts::ProcessId;
+    use crate::records::cell::CellKey;
+    use crate::records::held::{HeldFile, Record};
 
     #[test]
     fn the_side_that_waits_less_shows_the_transfer() {
@@ -151,21 +209,34 @@ mod tests {
             members: vec![(0, ProcessId(0), 0), (1, ProcessId(1), 1)],
             seen: (0, 0),
         };
-        let row = |function, member, peer, sn: i64, micros| Row {
-            function,
-            member,
-            sequence_number: sn,
-            size: 8192,
-            micros,
-            dumped: sn,
-            peer,
-        };
-        // Rank 0 sends at once (10 µs), rank 1 has waited for it (500 µs).
-        let rows: Vec<Row> = (0..20)
-            .flat_map(|k| [row(0, 0, 1, k, 10.0), row(1, 1, 0, k, 500.0)])
+        let cells: Vec<CellKey> = (0..2)
+            .map(|endpoint| CellKey {
+                endpoint,
+                function: endpoint,
+                size: 8192,
+                timing: TimingSource::KernelGpu,
+                p2p: true,
+            })
             .collect();
+        // Rank 0 sends at once (10 µs), rank 1 has waited for it (500 µs).
+        let records = (0..20)
+            .flat_map(|k| [(0, 1, k, 10.0), (1, 0, k, 500.0)])
+            .map(|(cell, peer, k, micros)| Record {
+                sequence_number: k,
+                dumped: k,
+                micros,
+                cell,
+                peer,
+            })
+            .collect();
+        let held = Held::new(vec![HeldFile::new(records, &cells)]);
         let grid = TimeGrid::over(vec![(0, 19)]);
-        let mut pairs = pairs(&comm, &rows, &grid, 0.0, &|f| Some(f == 0));
+        let timing = TimingSource::KernelGpu;
+        let traffic = Traffic::of(&comm, &held, timing, &[0, 0], (&grid, 0.0), |f| {
+            Some(f == 0)
+        });
+        assert_eq!(traffic.micros.iter().sum::<f64>(), 20.0 * 510.0);
+        let mut pairs = pairs(traffic, &grid, 0.0);
         let pair = pairs.get_mut(&(0, 1, 8192)).expect("one pair");
         assert_eq!((pair.sends.count(), pair.recvs.count()), (20, 20));
         assert_eq!(pair.transfer_micros(), Some(10.0));

@@ -73,6 +73,16 @@ impl TimeGrid {
         s.first + usize::try_from(offset * s.count as i128 / length).unwrap_or(0)
     }
 
+    /// A way to ask for the stretches of moments that mostly follow each other.
+    pub(crate) fn cursor(&self) -> Cursor<'_> {
+        Cursor {
+            grid: self,
+            start: i64::MAX,
+            end: i64::MIN,
+            stretch: 0,
+        }
+    }
+
     /// Start and end of a stretch.
     pub(crate) fn bounds(&self, stretch: usize) -> (Timestamp, Timestamp) {
         let i = self
@@ -96,8 +106,31 @@ impl TimeGrid {
     }
 }
 
+/// Remembers the last stretch.
+#[derive(Debug)]
+pub(crate) struct Cursor<'g> {
+    grid: &'g TimeGrid,
+    start: i64,
+    end: i64,
+    stretch: usize,
+}
+
+impl Cursor<'_> {
+    /// What [`TimeGrid::stretch`] says.
+    pub(crate) fn stretch(&mut self, at: i64) -> usize {
+        if at < self.start || at >= self.end {
+            self.stretch = self.grid.stretch(at);
+            let (start, end) = self.grid.bounds(self.stretch);
+            (self.start, self.end) = (start.as_unix_micros(), end.as_unix_micros());
+        }
+        self.stretch
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -113,6 +146,21 @@ mod tests {
             let (start, end) = grid.bounds(k);
             assert_eq!(grid.stretch(start.as_unix_micros()), k);
             assert_eq!(grid.stretch(end.as_unix_micros() - 1), k);
+        }
+    }
+
+    proptest! {
+        /// A cursor says what the grid says, for moments inside, between and outside the spans.
+        #[test]
+        fn a_cursor_is_only_quicker(
+            spans in prop::collection::vec((-5_000..5_000_i64, 0..3_000_i64), 0..5),
+            moments in prop::collection::vec(-9_000..9_000_i64, 1..200),
+        ) {
+            let grid = TimeGrid::over(spans.into_iter().map(|(s, l)| (s, s + l)).collect());
+            let mut cursor = grid.cursor();
+            for at in moments {
+                prop_assert_eq!(cursor.stretch(at), grid.stretch(at));
+            }
         }
     }
 

@@ -42,11 +42,20 @@ pub(crate) fn semantics(function: &str, n_ranks: u32) -> Semantics {
     }
 }
 
+/// Bus bandwidth × time of an operation of `size` bytes, in bytes; `None` where the function has no bandwidth.
+pub(crate) fn bus_work(function: &str, n_ranks: u32, size: u64) -> Option<f64> {
+    let s = semantics(function, n_ranks);
+    Some(s.traffic_factor? * size as f64 * s.bus_factor)
+}
+
+/// Bus bandwidth in GB/s of an operation with this [`bus_work`] in `micros`; `None` where the time is zero.
+pub(crate) fn bandwidth_of(work: f64, micros: f64) -> Option<f64> {
+    (micros > 0.0).then(|| work / micros / 1e3)
+}
+
 /// Bus bandwidth in GB/s of `size` bytes in `micros`; `None` where the function has none or the time is zero.
 pub(crate) fn bus_bandwidth(function: &str, n_ranks: u32, size: u64, micros: f64) -> Option<f64> {
-    let s = semantics(function, n_ranks);
-    let traffic = s.traffic_factor? * size as f64;
-    (micros > 0.0).then(|| traffic * s.bus_factor / micros / 1e3)
+    bandwidth_of(bus_work(function, n_ranks, size)?, micros)
 }
 
 #[cfg(test)]

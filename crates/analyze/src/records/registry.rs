@@ -59,3 +59,10 @@ impl<K: Clone + Eq + std::hash::Hash> Registry<K> {
         &self.items
     }
 }
+
+impl Registry<String> {
+    /// The number of a name, if it has one, without making a text of it.
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.index.get(name).copied()
+    }
+}

@@ -1,8 +1,6 @@
 //! A cloud of (time, bandwidth) points that stays small: every point while they are few, then counts in cells, and the extremes.
 
-use std::collections::BTreeMap;
-
-use super::grid::TimeGrid;
+use crate::statistics::runs::{Ordered, Runs};
 
 /// All points are kept while there are at most this many: about what one can tell apart in a plot.
 const ALL: usize = 1500;
@@ -14,30 +12,69 @@ const EXTREMES: usize = 60;
 const CELL_RATIO: f64 = 1.02;
 
 /// A point: bandwidth, time, endpoint. Ordered by bandwidth first.
-type Point = (f64, i64, u32);
+pub(crate) type Point = (f64, i64, u32);
+
+/// Stretch of time and row of bandwidths of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cell {
+    stretch: u32,
+    row: i32,
+}
+
+impl Ordered for Cell {
+    type Key = u64;
+
+    /// Stretch by stretch; the row's sign bit is turned, so that negative rows come first.
+    fn key(self) -> u64 {
+        u64::from(self.stretch) << 32 | u64::from(self.row.cast_unsigned() ^ 1 << 31)
+    }
+
+    fn of(key: u64) -> Self {
+        Self {
+            stretch: (key >> 32) as u32,
+            row: (key as u32 ^ 1 << 31).cast_signed(),
+        }
+    }
+}
 
 /// The cloud.
 #[derive(Debug, Default)]
 pub(crate) struct Swarm {
     count: u64,
     points: Vec<Point>,
-    cells: BTreeMap<(usize, i32), u64>,
+    /// Between these bandwidths no further point can be an extreme one.
+    inner: Option<(f64, f64)>,
+    cells: Runs<Cell>,
 }
 
 impl Swarm {
-    /// Adds a point.
-    pub(crate) fn push(&mut self, at: i64, busbw: f64, endpoint: u32, grid: &TimeGrid) {
-        if !busbw.is_finite() {
-            return;
+    /// Adds points with the stretches of time that they lie in.
+    pub(crate) fn extend(&mut self, points: impl Iterator<Item = (Point, u32)> + Clone) {
+        let finite = points.filter(|p| p.0.0.is_finite());
+        let cells = finite.clone().map(|((busbw, ..), stretch)| Cell {
+            stretch,
+            row: row(busbw),
+        });
+        if self.cells.extend(cells) {
+            self.cells.sorted();
         }
-        self.count += 1;
-        *self
-            .cells
-            .entry((grid.stretch(at), row(busbw)))
-            .or_default() += 1;
-        self.points.push((busbw, at, endpoint));
-        if self.points.len() >= 2 * ALL {
-            self.thin();
+        self.take(finite.map(|p| p.0));
+    }
+
+    /// Adds points without cells.
+    fn take(&mut self, points: impl Iterator<Item = Point>) {
+        for p in points {
+            self.count += 1;
+            if self
+                .inner
+                .is_some_and(|(low, high)| low < p.0 && p.0 < high)
+            {
+                continue;
+            }
+            self.points.push(p);
+            if self.points.len() >= 2 * ALL {
+                self.thin();
+            }
         }
     }
 
@@ -50,24 +87,24 @@ impl Swarm {
 
     /// Adds all points of another cloud.
     pub(crate) fn merge(&mut self, other: Self) {
-        self.count += other.count;
-        self.points.extend(other.points);
-        for (cell, n) in other.cells {
-            *self.cells.entry(cell).or_default() += n;
+        if self.cells.merge(other.cells) {
+            self.cells.sorted();
         }
-        self.thin();
+        let thinned = other.count - other.points.len() as u64;
+        self.take(other.points.into_iter());
+        self.count += thinned;
     }
 
     /// Once not all points are kept, only the extremes are: the result is the same whatever the order of pushing and merging.
     fn thin(&mut self) {
-        if self.count <= ALL as u64 {
+        let n = self.points.len();
+        if self.count <= ALL as u64 || n <= 2 * EXTREMES {
             return;
         }
-        self.points
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-        if self.points.len() > 2 * EXTREMES {
-            self.points.drain(EXTREMES..self.points.len() - EXTREMES);
-        }
+        self.points.select_nth_unstable_by(EXTREMES - 1, order);
+        self.points[EXTREMES..].select_nth_unstable_by(n - 2 * EXTREMES, order);
+        self.inner = Some((self.points[EXTREMES - 1].0, self.points[n - EXTREMES].0));
+        self.points.drain(EXTREMES..n - EXTREMES);
     }
 
     /// How many points it stands for.
@@ -78,8 +115,7 @@ impl Swarm {
     /// The points kept, by bandwidth.
     pub(crate) fn points(&mut self) -> &[Point] {
         self.thin();
-        self.points
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        self.points.sort_unstable_by(order);
         &self.points
     }
 
@@ -89,11 +125,18 @@ impl Swarm {
     }
 
     /// Stretch of time, lower and upper bandwidth, and count of each cell.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = (usize, f64, f64, u64)> + '_ {
+    pub(crate) fn cells(&mut self) -> impl Iterator<Item = (usize, f64, f64, u64)> + '_ {
         self.cells
+            .sorted()
             .iter()
-            .map(|(&(stretch, row), &n)| (stretch, edge(row), edge(row.saturating_add(1)), n))
+            .map(|&(Cell { stretch, row }, n)| {
+                (stretch as usize, edge(row), edge(row.saturating_add(1)), n)
+            })
     }
+}
+
+fn order(a: &Point, b: &Point) -> std::cmp::Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
 }
 
 fn row(busbw: f64) -> i32 {
@@ -118,12 +161,12 @@ mod tests {
 
     #[test]
     fn few_points_are_all_kept_and_many_keep_the_extremes_in_any_order() {
-        let grid = TimeGrid::over(vec![(0, 10_000)]);
         let fill = |range: std::ops::Range<i64>| {
             let mut s = Swarm::default();
-            for i in range {
-                s.push(i, ((i * 7919) % 10_007) as f64 + 1.0, 0, &grid);
-            }
+            s.extend(range.map(|i| {
+                let busbw = ((i * 7919) % 10_007) as f64 + 1.0;
+                ((busbw, i, 0), (i / 100) as u32)
+            }));
             s
         };
         assert!(fill(0..1500).is_whole());

@@ -3,8 +3,9 @@
 pub(crate) mod bootstrap;
 pub(crate) mod change_point;
 pub(crate) mod multiple;
-mod random;
+pub(crate) mod random;
 pub(crate) mod robust;
+pub(crate) mod runs;
 mod sample;
 pub(crate) mod student;
 pub(crate) mod weighted;

@@ -51,9 +51,74 @@ pub(crate) fn medians_of_others(sorted: &[f64]) -> Option<Vec<f64>> {
     )
 }
 
+/// The medians of all values but one, for each one of them, without sorting: removing a value moves the median to one side or the
+/// other, and only the middle values matter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Others {
+    /// The middle value of an odd number; the upper one of the two of an even number.
+    middle: f64,
+    /// The median where a smaller value, the middle one itself, or a larger one is left out.
+    without: [f64; 3],
+}
+
+impl Others {
+    /// Of at least two values, else `None`; reorders the slice.
+    pub(crate) fn of(values: &mut [f64]) -> Option<Self> {
+        let n = values.len();
+        if n < 2 {
+            return None;
+        }
+        let (below, &mut middle, above) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
+        let low = below.iter().copied().max_by(f64::total_cmp)?;
+        if n.is_multiple_of(2) {
+            // One less than an even number has one in the middle.
+            return Some(Self {
+                middle,
+                without: [middle, low, low],
+            });
+        }
+        let high = above.iter().copied().min_by(f64::total_cmp)?;
+        Some(Self {
+            middle,
+            without: [
+                f64::midpoint(middle, high),
+                f64::midpoint(low, high),
+                f64::midpoint(low, middle),
+            ],
+        })
+    }
+
+    /// The median of all but this one, which is one of them.
+    pub(crate) fn median(&self, value: f64) -> f64 {
+        match value.total_cmp(&self.middle) {
+            std::cmp::Ordering::Less => self.without[0],
+            std::cmp::Ordering::Equal => self.without[1],
+            std::cmp::Ordering::Greater => self.without[2],
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// What sorting and leaving out says.
+        #[test]
+        fn others_are_those_of_sorting(v in prop::collection::vec((0_u32..12).prop_map(f64::from), 0..12)) {
+            let mut sorted = v.clone();
+            sorted.sort_by(f64::total_cmp);
+            let others = Others::of(&mut v.clone());
+            prop_assert_eq!(others.is_some(), v.len() > 1);
+            if let (Some(others), Some(expected)) = (others, medians_of_others(&sorted)) {
+                for (value, expected) in sorted.into_iter().zip(expected) {
+                    prop_assert_eq!(others.median(value), expected);
+                }
+            }
+        }
+    }
 
     #[test]
     fn by_hand() {

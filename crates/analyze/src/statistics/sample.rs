@@ -4,6 +4,7 @@
 //! distinct values. The sample keeps (value, count) runs in order: exact, whatever the number of records, and the
 //! same whatever the order of merging. Only where distinct values exceed [`MAX_DISTINCT`] are neighbours merged.
 
+use super::runs::Runs;
 use crate::facts::Distribution;
 
 /// Distinct values kept before neighbours are merged: 2^19 runs of 16 bytes are 8 MiB a sample.
@@ -12,76 +13,57 @@ const MAX_DISTINCT: usize = 1 << 19;
 /// Neighbours merged by a sketch differ by at most this ratio: half a percent, the error that the report states.
 const SKETCH_RATIO: f64 = 1.005;
 
-/// Values are collected unsorted until there are this many, or as many as there are runs.
-const BUFFER: usize = 1 << 13;
-
 /// A multiset of finite numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sample {
-    runs: Vec<(f64, u64)>,
-    buffer: Vec<f64>,
+    values: Runs<f64>,
     sketched: bool,
 }
 
 impl Sample {
     /// Adds a value; what isn't finite is ignored (the reader refuses it before).
     pub(crate) fn push(&mut self, value: f64) {
-        if value.is_finite() {
-            self.buffer.push(value);
-            if self.buffer.len() >= BUFFER.max(self.runs.len()) {
-                self.compact();
-            }
+        if value.is_finite() && self.values.push(value) {
+            self.compact();
+        }
+    }
+
+    /// Adds values, as [`Sample::push`] does.
+    pub(crate) fn extend(&mut self, values: impl Iterator<Item = f64>) {
+        if self.values.extend(values.filter(|v| v.is_finite())) {
+            self.compact();
         }
     }
 
     /// Adds all values of another sample.
-    pub(crate) fn merge(&mut self, mut other: Self) {
-        other.compact();
-        self.compact();
+    pub(crate) fn merge(&mut self, other: Self) {
         self.sketched |= other.sketched;
-        if self.runs.is_empty() {
-            self.runs = other.runs;
-        } else {
-            self.runs = merge_runs(&self.runs, &other.runs);
+        if self.values.merge(other.values) {
+            self.compact();
         }
-        self.bound();
     }
 
     /// How many values.
     pub(crate) fn count(&self) -> u64 {
-        self.runs.iter().map(|r| r.1).sum::<u64>() + self.buffer.len() as u64
+        self.values.count()
     }
 
     /// The values in ascending order with their counts.
     pub(crate) fn runs(&mut self) -> &[(f64, u64)] {
         self.compact();
-        &self.runs
+        self.values.sorted()
     }
 
+    /// Sorts everything in, and keeps the size in bounds.
     fn compact(&mut self) {
-        if self.buffer.is_empty() {
-            return;
-        }
-        self.buffer.sort_unstable_by(f64::total_cmp);
-        let mut fresh: Vec<(f64, u64)> = Vec::new();
-        for &v in &self.buffer {
-            match fresh.last_mut() {
-                Some(last) if last.0.total_cmp(&v).is_eq() => last.1 += 1,
-                _ => fresh.push((v, 1)),
-            }
-        }
-        self.buffer.clear();
-        self.runs = if self.runs.is_empty() {
-            fresh
-        } else {
-            merge_runs(&self.runs, &fresh)
-        };
+        self.values.sorted();
         self.bound();
     }
 
     /// Merges neighbours on a fixed grid of logarithms, so that the result doesn't depend on the order of merging.
     fn bound(&mut self) {
-        if self.runs.len() <= MAX_DISTINCT && !self.sketched {
+        let runs = self.values.sorted();
+        if runs.len() <= MAX_DISTINCT && !self.sketched {
             return;
         }
         self.sketched = true;
@@ -94,14 +76,14 @@ impl Sample {
             }
         };
         let mut out: Vec<(f64, u64)> = Vec::new();
-        for &(v, n) in &self.runs {
+        for &(v, n) in runs.iter() {
             let v = snap(v);
             match out.last_mut() {
                 Some(last) if last.0.total_cmp(&v).is_eq() => last.1 += n,
                 _ => out.push((v, n)),
             }
         }
-        self.runs = out;
+        *runs = out;
     }
 
     /// The mean, or `None` when empty. Summed in ascending order with compensation, so that it is the same in every run.
@@ -193,31 +175,6 @@ impl Sample {
             exact: !self.sketched,
         })
     }
-}
-
-fn merge_runs(a: &[(f64, u64)], b: &[(f64, u64)]) -> Vec<(f64, u64)> {
-    let mut out = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        match a[i].0.total_cmp(&b[j].0) {
-            std::cmp::Ordering::Less => {
-                out.push(a[i]);
-                i += 1;
-            }
-            std::cmp::Ordering::Greater => {
-                out.push(b[j]);
-                j += 1;
-            }
-            std::cmp::Ordering::Equal => {
-                out.push((a[i].0, a[i].1 + b[j].1));
-                i += 1;
-                j += 1;
-            }
-        }
-    }
-    out.extend_from_slice(&a[i..]);
-    out.extend_from_slice(&b[j..]);
-    out
 }
 
 #[cfg(test)]

@@ -25,13 +25,10 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
     let job = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => {
             let out = claim(settings, &logs)?;
-            let (dataset, _tables) = read_aside(&phases, &logs, out.as_ref())?;
-            let job = phases.analyse(
-                dataset,
-                title(settings.title.as_deref(), &logs),
-                &logs,
-                rules,
-            )?;
+            let inputs = settings.traces.with(&logs);
+            let (dataset, _tables) = read_aside(&phases, &inputs, out.as_ref())?;
+            let title = title(settings.title.as_deref(), &logs);
+            let job = phases.analyse(dataset, title, &settings.traces, rules)?;
             deliver(&job, out, console)?;
             job
         }
@@ -39,7 +36,7 @@ pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
             let dataset = phases.reopen(&earlier)?;
             let out = claim(settings, &[])?;
             let title = title_of_earlier(settings.title.as_deref(), &earlier);
-            let job = phases.analyse(dataset, title, &[], rules)?;
+            let job = phases.analyse(dataset, title, &settings.traces, rules)?;
             deliver(&job, out, console)?;
             job
         }

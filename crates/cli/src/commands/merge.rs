@@ -15,6 +15,7 @@ use crate::settings::Merge;
 use crate::ui::Console;
 
 pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
+    let rules = rules::read(settings.report.rules.as_deref())?;
     let parts = parts(&settings.parts)?;
     let out = match (&settings.report.out, settings.parts.as_slice()) {
         (Some(out), _) => out.clone(),
@@ -24,7 +25,6 @@ pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
                 .hint("name a folder with --out, or give one folder that holds shards/"));
         }
     };
-    let rules = rules::read(settings.report.rules.as_deref())?;
     let phases = Phases::begin(console);
     let out = OutputFolder::claim(&out, &REPORT_FILES, &parts)?;
     let tables = out.dataset();
@@ -45,7 +45,6 @@ pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
         tables,
         out,
         title: settings.report.title.clone().unwrap_or(job),
-        traces: Vec::new(),
     };
     finish(&settings.report, &phases, opened, rules, console)
 }

@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use nccl_report_analyze::facts::Job;
 use nccl_report_analyze::{Examined, Options as AnalyzeOptions, Rules, analyze, examine};
-use nccl_report_ingest::ebpf;
 use nccl_report_ingest::{Dataset, MergeOptions, Options as IngestOptions, Share, ingest, merge};
 use nccl_report_render::{Options as RenderOptions, Written, write};
 
@@ -17,6 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::names;
 use crate::output::DATASET;
 use crate::progress::Line;
+use crate::settings::Traces;
 use crate::ui::Console;
 
 /// Skipped files that an error names.
@@ -92,21 +92,19 @@ impl Phases {
         &self,
         dataset: Dataset,
         title: String,
-        traces: &[PathBuf],
+        traces: &Traces,
         rules: Option<Rules>,
     ) -> Result<Job, Failure> {
         let start = Instant::now();
-        // Traces are looked for where the logs were; one that can't be read is named, and costs nothing else.
-        let (traces, unreadable) = ebpf::traces(traces, &[]);
         let line = Line::busy(self.console.loudness(), "analysing");
         let options = AnalyzeOptions {
-            traces,
             title,
+            hosts_of_traces: traces.hosts.clone(),
+            slow: traces.slow,
             rules,
             ..AnalyzeOptions::default()
         };
-        let mut job = (self.interrupt).or_abandon(move || analyze(&dataset, &options))??;
-        job.inputs.files_skipped.extend(unreadable);
+        let job = (self.interrupt).or_abandon(move || analyze(&dataset, &options))??;
         drop(line);
         self.console.timing("analysing", start.elapsed());
         Ok(job)

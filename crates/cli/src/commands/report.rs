@@ -44,9 +44,8 @@ pub fn finish(
         tables,
         mut out,
         title,
-        traces,
     } = opened;
-    let job = phases.analyse(dataset, title, &traces, rules)?;
+    let job = phases.analyse(dataset, title, &settings.traces, rules)?;
     let written = phases.write(&job, out.path())?;
     out.keep();
 
@@ -70,20 +69,18 @@ pub struct Opened {
     pub tables: PathBuf,
     pub out: OutputFolder,
     pub title: String,
-    /// Where eBPF traces may lie.
-    pub traces: Vec<PathBuf>,
 }
 
 fn from_logs(settings: &Report, phases: &Phases, logs: &[PathBuf]) -> Result<Opened, Failure> {
     let out = claim(settings, names::report_folder(logs), logs)?;
     let tables = out.dataset();
-    let (dataset, out) = ingest::into(out, phases, logs, settings.compression_level)?;
+    let inputs = settings.traces.with(logs);
+    let (dataset, out) = ingest::into(out, phases, &inputs, settings.compression_level)?;
     Ok(Opened {
         dataset,
         tables,
         out,
         title: title(settings.title.as_deref(), logs),
-        traces: logs.to_vec(),
     })
 }
 
@@ -99,7 +96,6 @@ fn from_earlier(settings: &Report, phases: &Phases, tables: PathBuf) -> Result<O
         tables,
         out,
         title,
-        traces: Vec::new(),
     })
 }
 

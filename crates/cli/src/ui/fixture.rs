@@ -80,6 +80,7 @@ pub fn job() -> Job {
         heat_maps: Vec::new(),
         pair_matrices: Vec::new(),
         timelines: Vec::new(),
+        traces: None,
     }
 }
 

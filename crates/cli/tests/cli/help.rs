@@ -30,7 +30,7 @@ Commands:
   man           Print the man page
 
 Arguments:
-  <LOGS>...  Dumps: files, or folders that are searched recursively
+  <LOGS>...  Dumps and eBPF traces: files, or folders that are searched recursively
 
 Options:
   -o, --out <DIR>              Folder of the report [default: ./<name of LOGS>-report]
@@ -41,6 +41,9 @@ Options:
       --fail-on <SEVERITY>     Exit with status 1 when a finding is at least this severe [default:
                                never] [possible values: warning, critical]
       --rules <FILE>           Limits of your own, in TOML: a broken one is a finding
+      --trace <HOST=FILE>      Which host an eBPF trace is of, where nothing else says so
+      --slow-ms <MS>           Collectives in eBPF traces that took longer are slow [default: 50]
+      --slow-times <N>         The same, as a multiple of the median of their kind
       --compression-level <N>  zstd level of the Parquet files, 1 (fast) to 22 (small) [default: 3]
   -q, --quiet                  Print nothing but errors (and JSON that was asked for)
   -v, --verbose...             Say more on stderr: timings (-v), every file (-vv)
@@ -69,7 +72,7 @@ Write only the Parquet tables
 Usage: nccl-report ingest [OPTIONS] --out <DIR> <LOGS>...
 
 Arguments:
-  <LOGS>...  Dumps: files, or folders that are searched recursively
+  <LOGS>...  Dumps and eBPF traces: files, or folders that are searched recursively
 
 Options:
   -o, --out <DIR>              Folder of the dataset: the tables go to DIR/parquet
@@ -92,7 +95,7 @@ Print only the JSON
 Usage: nccl-report analyze [OPTIONS] <LOGS>...
 
 Arguments:
-  <LOGS>...  Dumps: files, or folders that are searched recursively
+  <LOGS>...  Dumps and eBPF traces: files, or folders that are searched recursively
 
 Options:
   -o, --out <DIR>           Write DIR/report.json instead of printing
@@ -100,6 +103,9 @@ Options:
       --fail-on <SEVERITY>  Exit with status 1 when a finding is at least this severe [default:
                             never] [possible values: warning, critical]
       --rules <FILE>        Limits of your own, in TOML: a broken one is a finding
+      --trace <HOST=FILE>   Which host an eBPF trace is of, where nothing else says so
+      --slow-ms <MS>        Collectives in eBPF traces that took longer are slow [default: 50]
+      --slow-times <N>      The same, as a multiple of the median of their kind
   -q, --quiet               Print nothing but errors (and JSON that was asked for)
   -v, --verbose...          Say more on stderr: timings (-v), every file (-vv)
       --threads <N>         Threads to use [default: one per core]

@@ -66,6 +66,18 @@ impl Folder {
     }
 
     fn remove_leftovers(&self) -> Result<(), Error> {
+        // Folders of copies of databases.
+        for entry in std::fs::read_dir(&self.root)
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let name = entry.file_name();
+            if name.to_string_lossy().starts_with(TEMPORARY_PREFIX) && entry.path().is_dir() {
+                // What can't be removed stays, and is in nobody's way.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
         let tables = Table::ALL.map(|table| self.root.join(table.folder()));
         for folder in std::iter::once(&self.root).chain(&tables) {
             for name in file_names(folder)? {

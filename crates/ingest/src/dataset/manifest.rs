@@ -12,6 +12,7 @@ use super::census::Census;
 use super::naming;
 use super::writer::temporary_in;
 use super::{SourceFile, TableFile};
+use crate::ebpf::TraceSeen;
 use crate::inputs::{USED, why_skipped};
 use crate::inspector::FileTally;
 use crate::shard::{NamedCopy, Part};
@@ -66,6 +67,9 @@ pub(crate) struct Entry {
     pub(crate) tally: FileTally,
     /// Who speaks in it.
     pub(crate) census: Census,
+    /// What an eBPF agent's database says of itself; `None` for dumps.
+    #[serde(default)]
+    pub(crate) trace: Option<TraceSeen>,
     /// What was made from it.
     pub(crate) tables: Vec<TableFile>,
 }
@@ -222,6 +226,7 @@ impl Manifest {
                 bytes: file.bytes,
                 records: file.tally.records.clone(),
                 census: file.census.clone(),
+                trace: file.trace.clone(),
                 tables: file.tables.clone(),
             })
             .collect()

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::ebpf::TraceSeen;
 use crate::{Error, Fingerprint, Inputs, Table};
 
 mod census;
@@ -16,6 +17,7 @@ mod naming;
 mod properties;
 #[cfg(test)]
 mod tests;
+mod trace_tables;
 mod unfinished;
 mod writer;
 
@@ -24,9 +26,10 @@ pub(crate) use duplicates::{Copy, find_copies};
 pub(crate) use file_tables::{FileTables, Place};
 pub(crate) use folder::{Folder, remove};
 pub(crate) use manifest::{Entry, Manifest, name_copies};
-pub(crate) use naming::Stems;
+pub(crate) use naming::{Stems, TEMPORARY_PREFIX};
+pub(crate) use trace_tables::TraceTables;
 pub(crate) use unfinished::Unfinished;
-pub(crate) use writer::temporary_in;
+pub(crate) use writer::{TableWriter, temporary_in};
 
 /// A folder of Parquet tables and the manifest of what they were made from.
 #[derive(Debug, Clone)]
@@ -47,6 +50,8 @@ pub struct SourceFile {
     pub records: BTreeMap<String, u64>,
     /// When, which processes, which communicators.
     pub census: Census,
+    /// What an eBPF agent's database says of itself; `None` for dumps.
+    pub trace: Option<TraceSeen>,
     /// Tables made from it, in the order of [`Table::ALL`]; a table without rows isn't among them.
     pub tables: Vec<TableFile>,
 }

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::Table;
 
 /// What temporary files begin with: a killed run's are recognised by it.
-pub(super) const TEMPORARY_PREFIX: &str = ".nccl-report-tmp-";
+pub(crate) const TEMPORARY_PREFIX: &str = ".nccl-report-tmp-";
 
 /// Bytes of the input's name that are kept. Together with the hash far below the 255 that file systems allow.
 const KEPT: usize = 80;
@@ -57,7 +57,7 @@ fn stem(name: &str) -> String {
 
 fn without_extensions(name: &str) -> &str {
     let name = name.strip_suffix(".gz").unwrap_or(name);
-    [".log", ".jsonl", ".json"]
+    [".log", ".jsonl", ".json", ".db"]
         .iter()
         .find_map(|extension| name.strip_suffix(extension))
         .unwrap_or(name)

@@ -22,7 +22,7 @@ pub(super) const FOOTER_KEY: &str = "nccl-report";
 
 /// Columns whose smallest and largest value of a row group let a reader pass it over. Statistics on the others cost more than
 /// they give.
-const WITH_STATISTICS: [&str; 7] = [
+const WITH_STATISTICS: [&str; 8] = [
     "rank",
     "coll_sn",
     "p2p_sn",
@@ -30,6 +30,7 @@ const WITH_STATISTICS: [&str; 7] = [
     "coll_msg_size_bytes",
     "p2p_msg_size_bytes",
     "dump_timestamp_us",
+    "timestamp_ns",
 ];
 
 /// Whole numbers of few values: a dictionary takes a fraction of the bytes that deltas take.

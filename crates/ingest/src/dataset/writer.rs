@@ -19,7 +19,7 @@ use crate::table::Columns;
 use crate::{Error, Fingerprint};
 
 /// Writes a table's part of one input. No file is made before the first rows come.
-pub(super) struct TableWriter<'a, C> {
+pub(crate) struct TableWriter<'a, C> {
     columns: C,
     /// The dataset's folder.
     root: &'a Path,
@@ -55,7 +55,7 @@ impl<'a, C: Columns> TableWriter<'a, C> {
 
     /// Lets `add` put rows into the columns, and hands these to the file when they are full.
     #[inline]
-    pub(super) fn add(&mut self, add: impl FnOnce(&mut C)) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, add: impl FnOnce(&mut C)) -> Result<(), Error> {
         add(&mut self.columns);
         if self.columns.is_full() {
             self.flush()?;

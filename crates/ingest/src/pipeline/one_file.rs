@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Options;
+use super::one_database::read_database;
 use super::plan::Step;
 use crate::dataset::{Entry, FileTables, Place};
 use crate::inspector::read_dump;
-use crate::source::Opened;
+use crate::source::{Opened, database, is_named_like_a_database};
 use crate::{Error, Progress, SkippedFile};
 
 /// What became of an input.
@@ -31,6 +32,9 @@ pub(super) fn read_one(
 ) -> Result<Outcome, Error> {
     let name = step.candidate.name.as_str();
     let cancel = &*options.cancel;
+    if let Some(kind) = database(&step.candidate.path) {
+        return read_database(options, step, kind, progress, before_change);
+    }
     let opened = match Opened::open(&step.candidate.path) {
         Ok(opened) => opened,
         Err(error) => {
@@ -56,11 +60,17 @@ pub(super) fn read_one(
         progress,
         cancel,
     };
-    let tally = read_dump(&mut input, name, &mut tables, &mut |records| {
+    let mut tally = read_dump(&mut input, name, &mut tables, &mut |records| {
         progress.advanced(0, records);
     })?;
     if cancel.load(Ordering::Relaxed) {
         return Err(Error::Cancelled);
+    }
+    if is_named_like_a_database(name)
+        && tally.records_total() == 0
+        && let Some(reason) = &mut tally.skipped
+    {
+        *reason = format!("named like a database, but not SQLite's: {reason}");
     }
     let (tables, census) = tables.finish(before_change)?;
     // A file of another format isn't read to its end.
@@ -77,6 +87,7 @@ pub(super) fn read_one(
         text: bytes.map(|bytes| bytes.text),
         tally,
         census,
+        trace: None,
         tables,
     })))
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::Options;
 use crate::dataset::{Copy, Entry, Folder, Manifest, Stems, find_copies};
 use crate::shard::{NamedCopy, listing};
-use crate::source::{Candidate, Fingerprint, Found, fingerprint};
+use crate::source::{Candidate, Fingerprint, Found, content};
 use crate::{Error, Progress, SkippedFile};
 
 /// What to do with each file.
@@ -141,6 +141,6 @@ fn unchanged<'a>(
     if entry.name != step.candidate.name || entry.bytes != step.candidate.bytes || stopped() {
         return None;
     }
-    let now = fingerprint(&step.candidate.path).ok()?;
+    let now = content(&step.candidate.path).ok()?;
     (now == before && entry.is_whole(folder.root())).then_some(entry)
 }

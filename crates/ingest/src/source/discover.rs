@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use super::database::database;
 use super::name::{Kind, distinguish, kind, shown};
 use crate::{Error, SkippedFile};
 
 /// Why a pipe, a socket or a device isn't read.
 const SPECIAL: &str = "neither a file nor a folder";
 
-/// A file that may be a dump.
+/// A file that may be a dump or an eBPF agent's database.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
     /// What it is called wherever it is shown: its path below the input that was named, or its file name if it was named itself. Where two
@@ -34,9 +35,9 @@ pub struct Found {
     pub skipped: Vec<SkippedFile>,
 }
 
-/// Searches files and folders, the folders recursively, for what may be dumps.
+/// Searches files and folders, the folders recursively, for what may be dumps or eBPF agents' databases.
 ///
-/// A file that is named is taken whatever it is called; in folders the name decides. Symbolic links are followed; a file or a folder that
+/// A file that is named is taken whatever it is called; in folders the name decides, and for databases the first bytes too. Symbolic links are followed; a file or a folder that
 /// is reached twice is taken once, under its real name rather than through a link. Never searched: the folders of `exclude`, and any
 /// folder that holds a report or a dataset of this program.
 ///
@@ -128,7 +129,7 @@ impl Search {
             } else if !entry.file_type().is_file() {
                 self.special(&relative);
             } else if !is_own_file(path, &entry) {
-                self.named_like_a_dump(root, path, &relative);
+                self.in_a_folder(root, path, &relative);
             }
         }
         links
@@ -157,7 +158,7 @@ impl Search {
     fn link(&mut self, root: &Path, target: &Path, below: &Path) -> Vec<(PathBuf, PathBuf)> {
         match fs::metadata(target) {
             Ok(metadata) if metadata.is_dir() => return self.walk(root, target, below),
-            Ok(metadata) if metadata.is_file() => self.named_like_a_dump(root, target, below),
+            Ok(metadata) if metadata.is_file() => self.in_a_folder(root, target, below),
             Ok(_) => self.special(below),
             Err(error) => {
                 if kind(&shown(below)) != Kind::Other {
@@ -175,15 +176,16 @@ impl Search {
         }
     }
 
-    /// Takes a file of a folder if its name is a dump's.
-    fn named_like_a_dump(&mut self, root: &Path, path: &Path, relative: &Path) {
+    /// Takes a file of a folder if its name is a dump's or a database's, or its first bytes are a database's.
+    fn in_a_folder(&mut self, root: &Path, path: &Path, relative: &Path) {
         match kind(&shown(relative)) {
-            Kind::Other => {}
+            Kind::Companion => {}
+            Kind::Other if database(path).is_none() => {}
             Kind::Packed(packer) => self.skip(
                 relative,
                 &format!("compressed with {packer}, which isn't read here: decompress it first"),
             ),
-            Kind::Dump => match fs::metadata(path) {
+            Kind::Dump | Kind::Database | Kind::Other => match fs::metadata(path) {
                 Ok(metadata) => self.file(root, path, relative, &metadata),
                 Err(error) => self.skip(relative, &reason(Some(&error))),
             },

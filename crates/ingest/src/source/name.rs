@@ -1,14 +1,20 @@
-//! What a file is called, and whether its name is a dump's.
+//! What a file is called, and whether its name is a dump's or a database's.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
+
+use super::database::COMPANIONS;
 
 /// What a name says about a file in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It may be a dump.
     Dump,
-    /// It may be a dump, packed in a way that isn't read.
+    /// It may be the database of an eBPF agent.
+    Database,
+    /// A file that SQLite keeps beside a database, and reads with it.
+    Companion,
+    /// It may be a dump or a database, packed in a way that isn't read.
     Packed(&'static str),
     /// Something else.
     Other,
@@ -28,7 +34,7 @@ pub(super) fn kind(name: &str) -> Kind {
         .into_iter()
         .find_map(|(suffix, packer)| Some((name.strip_suffix(suffix)?, packer)))
     {
-        return if is_dump(stem) {
+        return if is_dump(stem) || is_named_like_a_database(stem) {
             Kind::Packed(packer)
         } else {
             Kind::Other
@@ -36,9 +42,21 @@ pub(super) fn kind(name: &str) -> Kind {
     }
     if is_dump(name.strip_suffix(".gz").unwrap_or(&name)) {
         Kind::Dump
+    } else if is_named_like_a_database(&name) {
+        Kind::Database
+    } else if COMPANIONS.iter().any(|suffix| name.ends_with(suffix)) {
+        Kind::Companion
     } else {
         Kind::Other
     }
+}
+
+/// Whether a name is one that databases usually have, gzipped or not.
+pub(crate) fn is_named_like_a_database(name: &str) -> bool {
+    const SUFFIXES: [&str; 4] = [".db", ".sqlite", ".sqlite3", ".db3"];
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }
 
 fn is_dump(name: &str) -> bool {
@@ -136,14 +154,18 @@ mod tests {
             "a.gz",
             "log",
             "a.parquet",
-            "a.db",
             "a.logo",
             "1.2.3",
             "a.prom",
         ] {
             assert_eq!(kind(name), Kind::Other, "{name}");
         }
+        for name in ["a.db", "A.DB.gz", "x.sqlite", "x.sqlite3"] {
+            assert_eq!(kind(name), Kind::Database, "{name}");
+        }
+        assert_eq!(kind("a.db-wal"), Kind::Companion);
         assert_eq!(kind("a.log.zst"), Kind::Packed("zstd"));
+        assert_eq!(kind("a.db.zst"), Kind::Packed("zstd"));
         assert_eq!(kind("a.tar.xz"), Kind::Other);
     }
 

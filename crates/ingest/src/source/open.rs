@@ -12,6 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use xxhash_rust::xxh3::Xxh3;
 
 const CHUNK: usize = 256 << 10;
+
+/// What is read at first, and of gzip at a time. Reads of plain text ask for more, and go past the reader's buffer.
+const PEEK: usize = 32 << 10;
+
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// 128 bits of xxh3: equal for equal bytes, and never by accident for others.
@@ -113,7 +117,7 @@ impl Opened {
             hash: Xxh3::new(),
             count: Arc::clone(&on_disk),
         };
-        let mut reader = BufReader::with_capacity(CHUNK, raw);
+        let mut reader = BufReader::with_capacity(PEEK, raw);
         let gzip = starts_gzip(&mut reader)?;
         Ok(Self {
             source: if gzip {

@@ -7,6 +7,8 @@ pub(super) enum Cell<'a> {
     Text(&'a str),
     /// A count or a size.
     Integer(u64),
+    /// A whole number, perhaps negative, as text; empty where it isn't known.
+    Whole(&'a str),
     /// A measure; what isn't finite, or isn't known, is an empty cell.
     Number(Option<f64>),
     /// `true` or `false`.
@@ -22,6 +24,7 @@ pub(super) fn push_row(out: &mut String, cells: &[Cell<'_>]) {
         match cell {
             Cell::Text(text) => push_text(out, text),
             Cell::Integer(value) => out.push_str(&value.to_string()),
+            Cell::Whole(value) => out.push_str(value),
             Cell::Number(Some(value)) if value.is_finite() => out.push_str(&value.to_string()),
             Cell::Number(_) => {}
             Cell::Flag(value) => out.push_str(if *value { "true" } else { "false" }),

@@ -8,8 +8,8 @@ use nccl_report_analyze::facts::{
 
 use super::drawing::{Figure, number_repeats};
 use super::{
-    boxes, budget, communicators, heat_map, histogram, pair_matrix, ranks, scatter, shares, shown,
-    stages, timeline,
+    boxes, budget, communicators, heat_map, histogram, host_timeline, pair_matrix, ranks,
+    retransmits, scatter, shares, shown, stages, timeline,
 };
 
 const MOST_TIMELINES: usize = 12;
@@ -34,6 +34,8 @@ pub(crate) fn all(job: &Job) -> Vec<Figure> {
         "timelines of collectives",
         |t| timeline::figure(job, t),
     ));
+    let of_hosts = job.traces.iter().flat_map(|t| &t.timelines);
+    figures.extend(of_hosts.filter_map(host_timeline::figure));
     figures.extend(budget::figure(job));
     figures.extend(shares::figure(job));
 
@@ -92,6 +94,7 @@ pub(crate) fn all(job: &Job) -> Vec<Figure> {
     figures.extend(first(&job.heat_maps, MOST_MAPS, "maps", |m| {
         showing(heat_map::figure(job, m), shown::in_map(job, m))
     }));
+    figures.extend(retransmits::figure(job));
     figures.extend(
         ranks::waiting(job)
             .into_iter()

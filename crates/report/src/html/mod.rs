@@ -27,6 +27,7 @@ mod section;
 mod slices;
 mod table;
 mod text;
+mod traces;
 mod trend;
 mod wording;
 

@@ -8,6 +8,7 @@ use super::people::People;
 use super::section::Section;
 use super::{
     budget, communicators, completeness, families, findings, groups, inputs, pairs, plots, slices,
+    traces,
 };
 use crate::figure::Figure;
 
@@ -71,7 +72,7 @@ pub(crate) fn page(job: &Job, figures: &[Figure]) -> Result<String, askama::Erro
     let back = |id: &str| findings::link(job, id);
     let plots = plots::prepare(figures, back);
     let header = Header::of(job);
-    let sections = vec![
+    let mut sections = vec![
         findings::section(job, &plots)?,
         budget::section(job)?,
         completeness::section(job)?,
@@ -86,6 +87,10 @@ pub(crate) fn page(job: &Job, figures: &[Figure]) -> Result<String, askama::Erro
         inputs::section(job)?,
         Section::new("glossary", "How to read this", Glossary.render()?),
     ];
+    if let Some(traces) = traces::section(job)? {
+        // Behind the findings and the time: what the hosts did is why.
+        sections.insert(3, traces);
+    }
     frame(
         header.title.clone(),
         "NCCL communication report",

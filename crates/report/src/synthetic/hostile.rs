@@ -101,5 +101,7 @@ pub fn hostile() -> Job {
         file.path = name();
         file.reason = name();
     }
+    let finding = job.findings[0].id.clone();
+    job.traces = Some(super::traces(&finding, &name()));
     job
 }

@@ -8,6 +8,7 @@ mod comparison;
 mod findings;
 mod hostile;
 mod sample;
+mod traces;
 
 use nccl_report_analyze::facts::{
     BudgetPart, CommClass, Communicator, Family, FamilyOperation, Group, GroupKey, Job, Loss,
@@ -23,6 +24,8 @@ pub use comparison::comparison;
 pub use findings::findings;
 pub use hostile::{hostile, hostile_names};
 use sample::{Sample, bandwidths, times};
+#[allow(unused_imports, reason = "the example draws jobs only")]
+pub use traces::{traced, traces};
 
 /// 2026-03-14T09:26:53.589793Z.
 const START: i64 = 1_773_480_413_589_793;
@@ -62,6 +65,7 @@ pub fn job_of(nodes: u32) -> Job {
         heat_maps: Vec::new(),
         pair_matrices: Vec::new(),
         timelines: Vec::new(),
+        traces: None,
         processes,
         communicators,
         families,

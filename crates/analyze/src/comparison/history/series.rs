@@ -138,6 +138,7 @@ fn mean(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::random::Random;
 
     fn series(changes: &[f64]) -> Vec<Option<Known>> {
         let known = |c: &f64| Known {
@@ -220,5 +221,55 @@ mod tests {
         *values.last_mut().expect("one") = None;
         assert_eq!(judge(&values, 0.03).against, None);
         assert_eq!(judge(&[], 0.03).against, None);
+    }
+
+    /// Nearly normal: the sum of twelve uniform numbers.
+    fn noise(random: &mut Random) -> f64 {
+        let uniform = |r: &mut Random| r.below(1 << 20) as f64 / f64::from(1 << 20);
+        (0..12).map(|_| uniform(random)).sum::<f64>() - 6.0
+    }
+
+    /// How many of 1000 candidates are called outside at 1 %, whose level is off by `off`; runs differ by `spread`, and each is
+    /// unsure of itself by 0.3 %.
+    fn outside(earlier: usize, spread: f64, off: f64) -> usize {
+        let mut random = Random::seeded(earlier as u64);
+        (0..1000)
+            .filter(|_| {
+                let values: Vec<Option<Known>> = (0..=earlier)
+                    .map(|k| {
+                        let by = if k == earlier { off } else { 0.0 };
+                        let own = 0.003 * noise(&mut random);
+                        Some(Known {
+                            log: by + spread * noise(&mut random) + own,
+                            variance: 9e-6,
+                            stretches: 24,
+                        })
+                    })
+                    .collect();
+                let against = judge(&values, 0.03).against;
+                against.is_some_and(|a| a.gap.log.abs() >= 0.03_f64.ln_1p() && a.gap.p() < 0.01)
+            })
+            .count()
+    }
+
+    /// Whatever runs differ by, at most 1 % of equal ones should be called different; 25 of 1000 are exceeded with a probability of
+    /// 1e-5.
+    #[test]
+    fn an_equal_run_is_hardly_ever_outside() {
+        for earlier in [3, 6, 20] {
+            for spread in [0.0, 0.003, 0.01, 0.03] {
+                let n = outside(earlier, spread, 0.0);
+                assert!(n <= 25, "{earlier} runs, spread {spread}: {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_off_is_found() {
+        // Runs that differ by half a percent, a candidate off by six: with a dozen it is all but certain.
+        assert!(outside(12, 0.005, 0.06) >= 950);
+        assert!(outside(12, 0.005, -0.06) >= 950);
+        // Runs that agree to within their own error: three suffice for a tenth.
+        assert!(outside(3, 0.0, 0.1) >= 700);
     }
 }

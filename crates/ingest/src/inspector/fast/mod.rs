@@ -2,8 +2,10 @@
 //! have exactly the shape that the plugin writes. Whatever differs in a single byte goes to the parser, which is the reference: for every
 //! text both give the same, or this gives nothing.
 
+mod digits;
 mod scan;
 mod template;
+mod trace;
 
 pub(super) use scan::{Payload, payload};
 pub(super) use template::{Recognised, Templates};

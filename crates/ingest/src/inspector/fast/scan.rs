@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::digits::eight;
+use super::trace::traces;
 use crate::inspector::marker::Kind;
 use crate::inspector::parse::{Number, RawOperation, Text};
 
@@ -67,7 +69,10 @@ fn collective(mut scan: Scan<'_>) -> Option<RawOperation<'_, false>> {
     raw.algobw_gbs = scan.six_decimals()?;
     scan.literal(b",\"coll_busbw_gbs\":")?;
     raw.busbw_gbs = scan.six_decimals()?;
-    (scan.0 == b"}}").then_some(raw)
+    if scan.0 == b"}}" {
+        return Some(raw);
+    }
+    traces(scan, &mut raw).then_some(raw)
 }
 
 #[inline]
@@ -90,21 +95,37 @@ fn point_to_point(mut scan: Scan<'_>) -> Option<RawOperation<'_, true>> {
     raw.algobw_gbs = scan.six_decimals()?;
     scan.literal(b",\"p2p_busbw_gbs\":")?;
     raw.busbw_gbs = scan.six_decimals()?;
-    (scan.0 == b"}}").then_some(raw)
+    if scan.0 == b"}}" {
+        return Some(raw);
+    }
+    traces(scan, &mut raw).then_some(raw)
 }
+
+/// Powers of ten.
+const TENS: [u64; 9] = [
+    1,
+    10,
+    100,
+    1_000,
+    10_000,
+    100_000,
+    1_000_000,
+    10_000_000,
+    100_000_000,
+];
 
 /// What is left of the line.
 pub(super) struct Scan<'a>(pub(super) &'a [u8]);
 
 impl<'a> Scan<'a> {
     #[inline]
-    fn literal(&mut self, expected: &[u8]) -> Option<()> {
+    pub(super) fn literal(&mut self, expected: &[u8]) -> Option<()> {
         self.0 = self.0.strip_prefix(expected)?;
         Some(())
     }
 
     #[inline]
-    fn optional(&mut self, expected: &[u8]) -> bool {
+    pub(super) fn optional(&mut self, expected: &[u8]) -> bool {
         self.literal(expected).is_some()
     }
 
@@ -125,17 +146,29 @@ impl<'a> Scan<'a> {
     pub(super) fn digits(&mut self) -> Option<u64> {
         let mut value = 0u64;
         let mut length = 0;
-        for digit in self
-            .0
-            .iter()
-            .map(|b| b.wrapping_sub(b'0'))
-            .take_while(|&d| d < 10)
-        {
-            if length == 18 {
+        while let Some(bytes) = self.0[length..].first_chunk() {
+            let (digits, number) = eight(*bytes);
+            if length + digits > 18 {
                 return None;
             }
-            value = value * 10 + u64::from(digit);
-            length += 1;
+            value = value * TENS[digits] + number;
+            length += digits;
+            if digits < 8 {
+                break;
+            }
+        }
+        // The last few bytes of a line.
+        if length % 8 == 0 && self.0.len() - length < 8 {
+            for digit in self.0[length..].iter().map(|b| b.wrapping_sub(b'0')) {
+                if digit > 9 {
+                    break;
+                }
+                if length == 18 {
+                    return None;
+                }
+                value = value * 10 + u64::from(digit);
+                length += 1;
+            }
         }
         if length == 0 || (length > 1 && self.0[0] == b'0') {
             return None;
@@ -145,7 +178,7 @@ impl<'a> Scan<'a> {
     }
 
     #[inline]
-    fn whole(&mut self) -> Option<Number> {
+    pub(super) fn whole(&mut self) -> Option<Number> {
         self.digits().map(Number::Unsigned)
     }
 
@@ -154,14 +187,12 @@ impl<'a> Scan<'a> {
     fn six_decimals(&mut self) -> Option<Number> {
         let whole = self.digits()?;
         let (point, rest) = self.0.split_at_checked(7)?;
-        let mut decimals = 0u64;
-        for &b in point.strip_prefix(b".")? {
-            let digit = b.wrapping_sub(b'0');
-            if digit > 9 {
-                return None;
-            }
-            decimals = decimals * 10 + u64::from(digit);
-        }
+        let decimals = point.strip_prefix(b".")?;
+        let mut padded = [0; 8];
+        padded[..6].copy_from_slice(decimals);
+        let (6, decimals) = eight(padded) else {
+            return None;
+        };
         let millionths = whole.checked_mul(1_000_000)?.checked_add(decimals)?;
         if millionths >= 1 << 53 {
             return None;

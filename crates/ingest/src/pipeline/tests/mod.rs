@@ -1,6 +1,7 @@
 //! Whole runs over folders of dumps.
 
 mod copies;
+mod databases;
 mod folders;
 mod incremental;
 mod interruption;

@@ -7,6 +7,7 @@ mod history;
 mod layout;
 mod people;
 mod statistics;
+mod traces;
 mod traffic;
 
 use nccl_report_analyze::facts::{Finding, Job, Run};
@@ -18,6 +19,7 @@ use account::{InputsOut, OverviewOut, RunOut};
 use bounds::Omitted;
 use people::{CommunicatorOut, ProcessOut};
 use statistics::{FamilyOut, GroupOut};
+use traces::TracesOut;
 use traffic::{BudgetOut, PairOut, ShareOut, SliceOut};
 
 /// What a person reads first. Field order is the order in the file.
@@ -30,6 +32,9 @@ struct Head<'a> {
     runs: Vec<RunOut<'a>>,
     findings: &'a [Finding],
     budget: Option<BudgetOut<'a>>,
+    /// Absent where no trace is among the inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traces: Option<TracesOut<'a>>,
 }
 
 /// The tables: a record a line.
@@ -69,6 +74,7 @@ pub fn report_json(job: &Job) -> String {
         runs: job.runs.iter().map(|run: &Run| RunOut::of(run)).collect(),
         findings: &job.findings,
         budget: job.budget.as_ref().map(BudgetOut::of),
+        traces: job.traces.as_ref().map(TracesOut::of),
     };
     let tables = Tables {
         processes: job.processes.iter().map(ProcessOut::of).collect(),

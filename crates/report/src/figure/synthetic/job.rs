@@ -159,6 +159,7 @@ pub(crate) fn job(hosts: u32, per_host: u32, name: impl Fn(u32) -> String) -> Jo
         heat_maps: heat_maps(&mut random, ranks),
         pair_matrices: vec![pairs(&mut random, ranks, per_host)],
         timelines: vec![timeline(&mut random, ranks.min(per_host * 32))],
+        traces: None,
     }
 }
 

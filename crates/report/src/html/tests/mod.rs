@@ -29,6 +29,7 @@ fn jobs() -> Vec<(&'static str, Job)> {
         ("ordinary", synthetic::job()),
         ("healthy", synthetic::healthy()),
         ("hostile", synthetic::hostile()),
+        ("traced", synthetic::traced()),
         ("empty", synthetic::empty()),
     ]
 }

@@ -1,0 +1,236 @@
+//! Slow transfers between hosts, from the dumps: which, and when they ran on each host.
+//!
+//! The shortest time of a matched collective is the transfer without the waiting. A verbose dump says when it stopped. Another one says
+//! only that it had stopped when its line was written and hadn't an interval before; but each rank writes at moments of its own, and what
+//! all of them say leaves a narrower time than any.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nccl_report_ingest::{Dataset, Table};
+
+use super::retransmit::{HostWindows, SlowSpan, is_slow};
+use crate::Error;
+use crate::collective::gather::{self, Portion};
+use crate::collective::matching::Matched;
+use crate::collective::order;
+use crate::facts::WindowSource;
+use crate::measured::Measured;
+use crate::records::traces;
+use crate::statistics::robust;
+
+/// Dump threads are late by up to this part of an interval.
+pub(super) const LATE_DUMP: f64 = 0.05;
+
+/// A slow transfer.
+#[derive(Debug, Clone)]
+struct Slow {
+    comm: usize,
+    function: u32,
+    sequence_number: i64,
+    /// How long it took and usually takes, µs.
+    micros: f64,
+    usual: f64,
+    /// It ended between these, µs by the mean of the hosts' clocks.
+    ended: (i64, i64),
+    /// When it stopped on each host, µs by that host's clock.
+    stopped: BTreeMap<String, i64>,
+}
+
+/// The slow transfers of every host of the dumps that talks with another.
+pub(crate) fn windows(
+    dataset: &Dataset,
+    m: &Measured,
+    max_rows: u64,
+) -> Result<BTreeMap<String, HostWindows>, Error> {
+    let mut slow = Vec::new();
+    let mut rows = rows_of_comms(m);
+    for (c, rows) in rows.iter_mut().enumerate() {
+        // What stays on one host doesn't pass its network.
+        if hosts_of(m, c).len() < 2 {
+            *rows = 0;
+        }
+    }
+    for portion in gather::portions(&rows, max_rows) {
+        if rows[portion.comms.clone()].iter().all(|&n| n == 0) {
+            continue;
+        }
+        let gathered = gather::gather(dataset, Table::Collectives, m, &portion)?;
+        for comm in portion.comms.clone().filter(|&c| rows[c] > 0) {
+            slow.extend(of_comm(m, comm, &order::matched(m, comm, &gathered)));
+        }
+    }
+    when_stopped(dataset, m, &mut slow)?;
+    let interval = m.dump_interval.unwrap_or(0.0);
+    let mut out: BTreeMap<String, HostWindows> = BTreeMap::new();
+    for process in 0..m.topology.processes.len() {
+        let Some((first, last)) = m.topology.span() else {
+            continue;
+        };
+        let ahead = m.clock[process] as i64;
+        let host = &m.topology.processes[process].host;
+        let span = (
+            (first.as_unix_micros() - interval as i64 + ahead).saturating_mul(1000),
+            (last.as_unix_micros() + ahead).saturating_mul(1000),
+        );
+        out.entry(host.clone())
+            .or_insert_with(|| HostWindows::of(WindowSource::Kernels))
+            .add(span, Vec::new());
+    }
+    for s in &slow {
+        for (host, ahead) in hosts_of(m, s.comm) {
+            let Some(windows) = out.get_mut(host) else {
+                continue;
+            };
+            let (from, to) = match s.stopped.get(host) {
+                Some(&stop) => (stop - s.micros as i64, stop),
+                None => {
+                    windows.source = WindowSource::Dumps;
+                    (s.ended.0 - s.micros as i64 + ahead, s.ended.1 + ahead)
+                }
+            };
+            windows.slow.push(SlowSpan {
+                window: (from.saturating_mul(1000), to.saturating_mul(1000)),
+                micros: s.micros,
+                usual: s.usual,
+                ranks: m.topology.comms[s.comm].members.len() as f64,
+            });
+        }
+    }
+    Ok(out)
+}
+
+/// The hosts of a communicator, and how much their clocks are ahead of the mean, µs.
+fn hosts_of(m: &Measured, comm: usize) -> BTreeMap<&str, i64> {
+    m.topology.comms[comm]
+        .members
+        .iter()
+        .map(|member| {
+            let process = member.1.0 as usize;
+            (
+                m.topology.processes[process].host.as_str(),
+                m.clock[process] as i64,
+            )
+        })
+        .collect()
+}
+
+/// Records of collectives of each communicator.
+fn rows_of_comms(m: &Measured) -> Vec<u64> {
+    let mut rows = vec![0; m.topology.comms.len()];
+    for (key, sums) in &m.census.cells {
+        if key.timing == m.timing && !key.p2p {
+            rows[m.topology.place[key.endpoint as usize].0 as usize] += sums.records;
+        }
+    }
+    rows
+}
+
+/// One communicator, in parts that fit.
+pub(super) fn portions_of(m: &Measured, comm: usize, max_rows: u64) -> Vec<Portion> {
+    let rows = rows_of_comms(m)[comm];
+    let parts = u32::try_from(rows.div_ceil(max_rows.max(1)).max(1)).unwrap_or(u32::MAX);
+    (0..parts)
+        .map(|part| Portion {
+            comms: comm..comm + 1,
+            part: (part, parts),
+        })
+        .collect()
+}
+
+/// Between which moments a collective ended, by the stamps of its records: µs, by the mean of the hosts' clocks.
+pub(super) fn ended(dumped: impl Iterator<Item = i64> + Clone, interval: f64) -> (i64, i64) {
+    let whole = (interval * (1.0 + LATE_DUMP)) as i64;
+    let last = dumped.clone().min().unwrap_or(0);
+    let first = dumped.max().unwrap_or(0).saturating_sub(whole);
+    // Clocks that are further apart than is known leave nothing between: then what one rank says must do.
+    if first < last {
+        (first, last)
+    } else {
+        (last.saturating_sub(whole), last)
+    }
+}
+
+/// The slow transfers of a communicator.
+fn of_comm(m: &Measured, comm: usize, matched: &Matched) -> Vec<Slow> {
+    let members = m.topology.comms[comm].members.len();
+    let interval = m.dump_interval.unwrap_or(0.0);
+    let mut times: BTreeMap<(u32, u64), Vec<f64>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (x, _) in matched.collectives() {
+        // With half of the ranks missing the shortest time may hold waiting for one of them.
+        if x.rows.len() < 2 || 2 * x.rows.len() < members {
+            continue;
+        }
+        let micros = x.shortest();
+        times.entry(x.cell()).or_default().push(micros);
+        if is_slow(micros * 1e3, 0.0) {
+            found.push((
+                x.cell(),
+                Slow {
+                    comm,
+                    function: x.cell().0,
+                    sequence_number: x.sequence_number(),
+                    micros,
+                    usual: 0.0,
+                    ended: ended(x.rows.iter().map(|r| r.dumped), interval),
+                    stopped: BTreeMap::new(),
+                },
+            ));
+        }
+    }
+    let medians: BTreeMap<(u32, u64), f64> = times
+        .into_iter()
+        .filter_map(|(cell, mut times)| Some((cell, robust::median(&mut times)?)))
+        .collect();
+    found
+        .into_iter()
+        .filter_map(|(cell, slow)| {
+            let usual = *medians.get(&cell)?;
+            is_slow(slow.micros * 1e3, usual * 1e3).then_some(Slow { usual, ..slow })
+        })
+        .collect()
+}
+
+/// Looks up when slow transfers stopped, where dumps are verbose.
+fn when_stopped(dataset: &Dataset, m: &Measured, slow: &mut [Slow]) -> Result<(), Error> {
+    let functions = m.census.functions.items();
+    let index: BTreeMap<(&str, &str, i64), usize> = slow
+        .iter()
+        .enumerate()
+        .map(|(i, s)| {
+            let id = m.topology.comms[s.comm].id.as_str();
+            (
+                (
+                    id,
+                    functions[s.function as usize].as_str(),
+                    s.sequence_number,
+                ),
+                i,
+            )
+        })
+        .collect();
+    if index.is_empty() {
+        return Ok(());
+    }
+    let hosts: BTreeSet<&str> = m
+        .topology
+        .processes
+        .iter()
+        .map(|p| p.host.as_str())
+        .collect();
+    let mut stopped: BTreeMap<(usize, String), i64> = BTreeMap::new();
+    for path in dataset.table(Table::Channels) {
+        traces::channels(&path, |row| {
+            if let Some(&i) = index.get(&(row.id, row.function, row.sequence_number))
+                && hosts.contains(row.host)
+            {
+                let stop = stopped.entry((i, row.host.to_owned())).or_insert(row.ran.1);
+                *stop = (*stop).max(row.ran.1);
+            }
+        })?;
+    }
+    for ((i, host), stop) in stopped {
+        slow[i].stopped.insert(host, stop);
+    }
+    Ok(())
+}

@@ -1,0 +1,251 @@
+//! The census of one Parquet file, in the file's own numbers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use nccl_report_ingest::Table;
+
+use super::cell::{CellIndex, CellKey};
+use super::census::{GroupSample, Numbers, Seen, Sums};
+use super::gaps::Gaps;
+use super::grid::TimeGrid;
+use super::held::{HeldFile, Record};
+use super::operation::{bandwidth_of, bus_work};
+use super::scan::{self, Batch, Names};
+use crate::Error;
+use crate::facts::{CommClass, GroupKey, TimingSource};
+use crate::units::MessageSize;
+
+/// Bandwidths as written and as computed may differ by the last of six decimals, by the truncation of the time to whole
+/// microseconds, and by this much of rounding in writers that use floats. More is a mismatch.
+const BANDWIDTH_TOLERANCE: f64 = 1e-3;
+
+/// Counts and samples of one file.
+#[derive(Default)]
+pub(super) struct FileCensus {
+    pub(super) names: Names,
+    pub(super) p2p: bool,
+    /// First and last stamp of each endpoint.
+    pub(super) seen: Vec<(i64, i64)>,
+    pub(super) dialects: Vec<u64>,
+    pub(super) cells: CellIndex,
+    /// By the number of the cell.
+    pub(super) counts: Vec<CellCounts>,
+    pub(super) groups: Vec<((GroupKey, TimingSource), GroupSample)>,
+    /// Records that their group's sample doesn't hold yet: one list fills faster than four.
+    waiting: Vec<Vec<Seen>>,
+    pub(super) gaps: Gaps,
+    pub(super) mismatches: u64,
+    /// The records, if they are to be held.
+    pub(super) held: Option<HeldFile>,
+    group_index: BTreeMap<(GroupKey, TimingSource), usize>,
+    /// The last stamp of each endpoint.
+    last_stamp: Vec<i64>,
+    lines: Vec<Line>,
+    line_index: BTreeMap<(u32, TimingSource), usize>,
+    /// Sums per stretch of time, function and timing, but for those that lines hold.
+    pub(super) stretches: BTreeMap<(usize, u32, TimingSource), Sums>,
+}
+
+/// Records of a group that its sample doesn't hold yet are at most so many, 40 bytes each.
+const WAITING: usize = 1024;
+
+/// A function with a timing, and its sums in the stretch of time that was last met.
+struct Line {
+    function: u32,
+    timing: TimingSource,
+    stretch: usize,
+    sums: Sums,
+}
+
+/// Counts of one cell.
+pub(super) struct CellCounts {
+    size: u64,
+    records: u64,
+    micros: f64,
+    busbw_micros: f64,
+    pub(super) numbers: Numbers,
+    /// Bus bandwidth × time of each record, by size and function.
+    work: Option<f64>,
+    group: usize,
+    line: usize,
+}
+
+impl CellCounts {
+    /// Sums over its records.
+    pub(super) fn sums(&self) -> Sums {
+        Sums {
+            records: self.records,
+            bytes: self.size.saturating_mul(self.records),
+            micros: self.micros,
+            busbw_micros: self.busbw_micros,
+        }
+    }
+}
+
+impl FileCensus {
+    pub(super) fn of(
+        path: &Path,
+        table: Table,
+        grid: &TimeGrid,
+        hold: bool,
+    ) -> Result<Self, Error> {
+        let mut census = Self {
+            p2p: table == Table::P2p,
+            ..Self::default()
+        };
+        let mut held = Vec::new();
+        census.names = scan::operations(path, table, |names, batch| {
+            census.add(names, batch, grid, hold.then_some(&mut held));
+            Ok(())
+        })?;
+        for ((_, sample), waiting) in census.groups.iter_mut().zip(&mut census.waiting) {
+            sample.take(waiting);
+        }
+        for line in 0..census.lines.len() {
+            census.turn(line, usize::MAX);
+        }
+        census.held = hold.then(|| HeldFile::new(held, census.cells.keys()));
+        Ok(census)
+    }
+
+    fn add(
+        &mut self,
+        names: &Names,
+        batch: &Batch,
+        grid: &TimeGrid,
+        mut held: Option<&mut Vec<Record>>,
+    ) {
+        let endpoints = names.endpoints.items().len();
+        self.seen.resize(endpoints, (i64::MAX, i64::MIN));
+        self.last_stamp.resize(endpoints, i64::MIN);
+        self.dialects.resize(names.dialects.items().len(), 0);
+        let mut stretches = grid.cursor();
+        for i in 0..batch.len() {
+            let (endpoint, at) = (batch.endpoint[i], batch.dumped[i]);
+            let (size, micros, busbw) = (batch.size[i], batch.micros[i], batch.busbw[i]);
+            let sequence_number = batch.sequence_number[i];
+            self.dialects[batch.dialect[i] as usize] += 1;
+            self.stamp(endpoint as usize, at);
+
+            let cell = self.cells.number(CellKey {
+                endpoint,
+                function: batch.function[i],
+                size,
+                timing: batch.timing[i],
+                p2p: self.p2p,
+            });
+            if cell as usize == self.counts.len() {
+                self.open_cell(names);
+            }
+            let counts = &mut self.counts[cell as usize];
+            counts.records += 1;
+            counts.micros += micros;
+            counts.busbw_micros += busbw * micros;
+            let numbers = &mut counts.numbers;
+            numbers.first = numbers.first.min(sequence_number);
+            numbers.last = numbers.last.max(sequence_number);
+
+            let stretch = stretches.stretch(at);
+            let (group, line, work) = (counts.group, counts.line, counts.work);
+            if self.lines[line].stretch != stretch {
+                self.turn(line, stretch);
+            }
+            self.lines[line].sums.add(&Sums {
+                records: 1,
+                bytes: size,
+                micros,
+                busbw_micros: busbw * micros,
+            });
+            let waiting = &mut self.waiting[group];
+            waiting.push(Seen {
+                micros,
+                point: (busbw, at, endpoint),
+                stretch: u32::try_from(stretch).unwrap_or(u32::MAX),
+            });
+            if waiting.len() == WAITING {
+                self.groups[group].1.take(waiting);
+            }
+            if let Some(computed) = work.and_then(|w| bandwidth_of(w, micros)) {
+                let tolerance = 1e-6 + computed * (BANDWIDTH_TOLERANCE + 1.0 / micros);
+                self.mismatches += u64::from((busbw - computed).abs() > tolerance);
+            }
+            if let Some(held) = &mut held {
+                held.push(Record {
+                    sequence_number,
+                    dumped: at,
+                    micros,
+                    cell,
+                    peer: batch.peer[i],
+                });
+            }
+        }
+    }
+
+    fn stamp(&mut self, endpoint: usize, at: i64) {
+        let seen = &mut self.seen[endpoint];
+        *seen = (seen.0.min(at), seen.1.max(at));
+        let before = std::mem::replace(&mut self.last_stamp[endpoint], at);
+        if before != i64::MIN {
+            self.gaps.add(before, at);
+        }
+    }
+
+    /// Puts a line's sums away, and takes those of another stretch up where they were left.
+    fn turn(&mut self, line: usize, stretch: usize) {
+        let line = &mut self.lines[line];
+        let key = |stretch| (stretch, line.function, line.timing);
+        let other = self.stretches.remove(&key(stretch)).unwrap_or_default();
+        if line.sums.records > 0 {
+            self.stretches.insert(key(line.stretch), line.sums);
+        }
+        (line.stretch, line.sums) = (stretch, other);
+    }
+
+    /// Makes room for the newest cell.
+    fn open_cell(&mut self, names: &Names) {
+        let Some(&key) = self.cells.keys().last() else {
+            return;
+        };
+        let endpoint = &names.endpoints.items()[key.endpoint as usize];
+        let function = &names.functions.items()[key.function as usize];
+        let group = GroupKey {
+            class: CommClass::of(endpoint.n_ranks, endpoint.nnodes),
+            operation: function.clone(),
+            size: MessageSize::from_bytes(key.size),
+            n_ranks: endpoint.n_ranks,
+            nnodes: endpoint.nnodes,
+        };
+        let next = self.groups.len();
+        let group = *self
+            .group_index
+            .entry((group, key.timing))
+            .or_insert_with_key(|k| {
+                self.groups.push((k.clone(), GroupSample::default()));
+                self.waiting.push(Vec::new());
+                next
+            });
+        let line = *self
+            .line_index
+            .entry((key.function, key.timing))
+            .or_insert_with(|| {
+                self.lines.push(Line {
+                    function: key.function,
+                    timing: key.timing,
+                    stretch: usize::MAX,
+                    sums: Sums::default(),
+                });
+                self.lines.len() - 1
+            });
+        self.counts.push(CellCounts {
+            size: key.size,
+            records: 0,
+            micros: 0.0,
+            busbw_micros: 0.0,
+            numbers: Numbers::default(),
+            work: bus_work(function, endpoint.n_ranks, key.size),
+            group,
+            line,
+        });
+    }
+}
