@@ -31,7 +31,7 @@ use crate::{Error, Options};
 
 /// Analyses a dataset.
 ///
-/// The dataset is read twice or more, and never held whole: see [`Options::max_rows`].
+/// The records of a dataset are read once where they fit into memory, and never more of them held than [`Options::max_rows`].
 ///
 /// # Errors
 /// When a file of the dataset can't be read or isn't one of ours.

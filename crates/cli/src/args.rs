@@ -82,14 +82,15 @@ pub struct ReportArgs {
     /// Read only this share of the files, and make no report
     ///
     /// The share goes to DIR/shards; `nccl-report merge DIR` makes the report once all are there. Shards count from 0: `0/16` to
-    /// `15/16`. Without a value the numbers are SLURM's, of a job array or else of srun.
+    /// `15/16`. Without a value the numbers are SLURM's, of a job array or else of srun. What is asked of the report (--rules,
+    /// --slow-ms, the host of --trace) is asked of `merge`.
     #[arg(
         long,
         value_name = "INDEX/COUNT",
         num_args = 0..=1,
         default_missing_value = "slurm",
         value_parser = which_shard,
-        conflicts_with_all = ["format", "fail_on", "rules"]
+        conflicts_with_all = ["format", "fail_on", "rules", "slow_ms", "slow_times"]
     )]
     pub shard: Option<WhichShard>,
 
@@ -236,7 +237,7 @@ pub struct SlurmScriptArgs {
     pub sbatch: Vec<String>,
 }
 
-/// A job array may have a million tasks where SLURM's MaxArraySize allows as many as it can.
+/// Far above what a job array has; more is a slip of the finger.
 const MOST_SHARDS: i64 = 1_000_000;
 
 /// `INDEX/COUNT`, or that SLURM says it.

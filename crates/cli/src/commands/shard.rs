@@ -53,8 +53,10 @@ fn read(
         true => vec![whole.join(SHARDS)],
         false => vec![whole.to_owned()],
     };
+    // A database named beside the logs is one of the files that are shared out.
+    let inputs = settings.traces.with(logs);
     phases.read(Reading {
-        logs,
+        logs: &inputs,
         dataset: folder.to_owned(),
         exclude,
         compression_level: settings.compression_level,

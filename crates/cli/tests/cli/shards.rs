@@ -69,6 +69,10 @@ fn a_missing_shard_is_named_and_nothing_is_written() {
 #[test]
 fn wrong_numbers_are_wrong_usage() {
     let place = place();
+    // What is asked of the report would be forgotten.
+    place
+        .run(&["logs", "--slow-ms", "5", "--shard", "0/2"])
+        .ended_with(2);
     for shard in ["2/2", "x", "1"] {
         place.run(&["logs", "--shard", shard]).ended_with(2);
     }
