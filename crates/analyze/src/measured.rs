@@ -74,3 +74,62 @@ impl Measured {
             .sum()
     }
 }
+
+#[cfg(test)]
+impl Measured {
+    /// A job of 96 stretches of 1000 µs without records, a process a host: of each communicator its family and its processes, whose
+    /// ranks are in that order.
+    pub(crate) fn blank(processes: u32, comms: &[(usize, &[u32])]) -> Self {
+        use crate::communicator::Comm;
+        use crate::facts::{Process, ProcessId};
+        let n = comms.len();
+        let comm = |(c, members): (usize, &[u32])| Comm {
+            id: format!("0x{c:x}"),
+            name: None,
+            n_ranks: members.len() as u32,
+            nnodes: members.len() as u32,
+            run: 0,
+            members: (0..)
+                .zip(members)
+                .map(|(r, &p)| (r, ProcessId(p), 0))
+                .collect(),
+            seen: (0, 95_999),
+        };
+        let topology = Topology {
+            comms: comms
+                .iter()
+                .enumerate()
+                .map(|(c, x)| comm((c, x.1)))
+                .collect(),
+            processes: (0..processes)
+                .map(|p| Process {
+                    host: format!("host{p}"),
+                    pid: 1,
+                    local_rank: 0,
+                    global_rank: Some(p),
+                    run: 0,
+                })
+                .collect(),
+            ..Topology::default()
+        };
+        let grid = TimeGrid::over(vec![(0, 95_999)]);
+        Self {
+            stamps: grid.clone(),
+            grid,
+            census: Census::default(),
+            topology,
+            timing: TimingSource::KernelGpu,
+            dump_interval: None,
+            clock: vec![0.0; processes as usize],
+            kin: Vec::new(),
+            family_of: comms.iter().map(|x| x.0).collect(),
+            facts: std::iter::repeat_with(CommFacts::default).take(n).collect(),
+            traces: vec![Trace::default(); n],
+            pairs: std::iter::repeat_with(Default::default).take(n).collect(),
+            p2p_micros: vec![Vec::new(); n],
+            exchanges: BTreeSet::new(),
+            blocks: None,
+            dropped: vec![None; n],
+        }
+    }
+}

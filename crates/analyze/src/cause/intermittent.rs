@@ -4,22 +4,43 @@
 //! under equal chances that number is Poisson with the peers' mean, and its tail is the evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::delay::Delay;
 use super::lateness::{self, Own, Quantity};
 use super::pipeline::{Index, Replicas};
+use crate::collective::trace::Event;
 use crate::measured::Measured;
 use crate::statistics::robust;
 
 /// Fewer events are anecdotes.
 const LEAST_EVENTS: f64 = 4.0;
 
-/// Chance of so many events among equals, over all ranks, communicators and limits tried. Pauses come in clusters (a
-/// garbage collector, a checkpoint), so the evidence asked for is far beyond the customary.
-const CHANCE: f64 = 3e-5;
+/// Chance of so many events among equals, over all ranks, communicators and limits tried: a thousandth is worth telling.
+const CHANCE: f64 = 1e-3;
+
+/// Above this chance nobody is woken. Pauses come in clusters (a garbage collector, a checkpoint), so the evidence asked for is
+/// far beyond the customary.
+pub(crate) const SURE_CHANCE: f64 = 3e-5;
 
 /// Others lose at least this share of the communicator's time to the events.
 const LOCAL_SHARE: f64 = 0.01;
+
+/// Operations that follow each other at up to this distance may be late by one pause: the next, or the next but one where a record lacks.
+const QUEUED: u64 = 2;
+
+/// An operation that is later than the one before it by more than this factor met a pause of its own; launch jitter is far below.
+const LONGER: f64 = 1.5;
+
+/// Fewer pauses aren't regular, whatever their distances.
+const LEAST_REGULAR: usize = 6;
+
+/// Distances are equal up to this part of their median: a record may lack, or a step have an operation more.
+const EQUAL: f64 = 0.2;
+
+/// So many of the distances are equal where a rank is late in every step. Of pauses that come by chance no distance is more frequent
+/// than the chance of a pause in a step: even of those in a third of the steps, a third.
+const MOST_EQUAL: f64 = 0.6;
 
 /// Limits are these quantiles of the peers' event lengths: 0 counts nearly all events, 1 those longer than any peer's.
 const LIMITS: [f64; 4] = [0.0, 0.5, 0.9, 1.0];
@@ -47,6 +68,12 @@ pub(crate) struct Intermittent {
     pub(crate) chance: f64,
     /// Operations recorded.
     pub(crate) operations: f64,
+    /// Whether it is late so regularly that it is so always: in each step, of whose operations only the first meet the delay.
+    pub(crate) always: bool,
+    /// Stretches of time from the first event to the last.
+    pub(crate) window: Range<usize>,
+    /// Share of the communicator's time that its other ranks lost.
+    pub(crate) local_share: f64,
 }
 
 /// Every such rank that isn't late all the time, by time lost.
@@ -103,33 +130,49 @@ struct Candidate {
     member: usize,
     operations: f64,
     lengths: Vec<f64>,
+    always: bool,
+    window: Range<usize>,
 }
 
 impl Candidate {
     fn of(m: &Measured, o: &Own, index: &Index<'_>, replicas: &Replicas, delay: &Delay) -> Self {
         let trace = &m.traces[o.comm];
-        let mut own: Vec<(u32, f64)> = trace
+        let mut own: Vec<Event> = trace
             .events
             .iter()
-            .filter(|e| e.0 as usize == o.member)
+            .filter(|e| e.member as usize == o.member)
             .filter(|e| {
                 // An event is the rank's own where most of what it was late by in that stretch of time is.
-                let b = e.1 as usize;
+                let b = e.stretch as usize;
                 let own = o.measured[b]
                     .zip(o.own[b])
                     .is_some_and(|(all, own)| own >= 0.5 * all);
                 let level = |x: &Own| x.own[b].unwrap_or(0.0);
-                own && delay.beyond_fellows(m, o, &(b..b + 1)) < 0.5 * e.2
-                    && replicas.wait_for(m, (index, delay), o, &(b..b + 1), e.2, &level)
+                own && delay.beyond_fellows(m, o, &(b..b + 1)) < 0.5 * e.micros
+                    && replicas.wait_for(m, (index, delay), o, &(b..b + 1), e.micros, &level)
             })
-            .map(|e| (e.1, e.2))
+            .copied()
             .collect();
-        own.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        own.sort_by_key(|e| (e.function, e.number));
         // One pause can delay several operations in a row, where communication overlaps with computing: that is one event.
-        let lengths = own
-            .chunk_by(|a, b| b.0 - a.0 <= 1)
-            .map(|run| run.iter().map(|e| e.1).fold(0.0, f64::max))
+        let pauses: Vec<&[Event]> = own.chunk_by(one_pause).collect();
+        let mut lengths: Vec<f64> = pauses
+            .iter()
+            .map(|run| run.iter().map(|e| e.micros).fold(0.0, f64::max))
             .collect();
+        let numbers = pauses.iter().map(|run| (run[0].function, run[0].number));
+        let always = regular(&numbers.collect::<Vec<_>>());
+        let mut window = 0..0;
+        // Single events are matched in time as well as dumps allow; all of them together must say the same.
+        let stretches = own.iter().map(|e| e.stretch as usize);
+        if let (Some(first), Some(last)) = (stretches.clone().min(), stretches.max()) {
+            window = first..last + 1;
+            let level = |x: &Own| x.own[window.clone()].iter().flatten().sum::<f64>();
+            let late = lengths.iter().sum::<f64>();
+            if !replicas.wait_for(m, (index, delay), o, &window, late, &level) {
+                lengths.clear();
+            }
+        }
         let operations = trace.member(o.member).iter().map(|b| b.operations).sum();
         Self {
             process: o.process,
@@ -137,12 +180,39 @@ impl Candidate {
             member: o.member,
             operations,
             lengths,
+            always,
+            window,
         }
     }
 
     fn beyond(&self, limit: f64) -> f64 {
         self.lengths.iter().filter(|&&l| l > limit).count() as f64
     }
+}
+
+/// Whether pauses come at equal distances, given function and number of the first operation of each.
+fn regular(pauses: &[(u32, i64)]) -> bool {
+    let of_function = pauses.chunk_by(|a, b| a.0 == b.0);
+    let Some(numbers) = of_function.max_by_key(|x| x.len()) else {
+        return false;
+    };
+    let gaps: Vec<f64> = numbers
+        .windows(2)
+        .map(|w| w[1].1.abs_diff(w[0].1) as f64)
+        .collect();
+    let usual = robust::median(&mut gaps.clone()).unwrap_or(0.0);
+    let equal = gaps
+        .iter()
+        .filter(|&&g| (g - usual).abs() <= EQUAL * usual)
+        .count();
+    numbers.len() >= LEAST_REGULAR && equal as f64 >= MOST_EQUAL * gaps.len() as f64
+}
+
+/// Whether a late arrival is of the same pause as the one before it: operations that are queued behind a late one wait less and less.
+fn one_pause(before: &Event, after: &Event) -> bool {
+    before.function == after.function
+        && after.number.abs_diff(before.number) <= QUEUED
+        && after.micros <= LONGER * before.micros
 }
 
 fn judge(m: &Measured, candidates: &[Candidate], i: usize, tries: f64) -> Option<Intermittent> {
@@ -185,6 +255,9 @@ fn judge(m: &Measured, candidates: &[Candidate], i: usize, tries: f64) -> Option
             time_lost: lost,
             chance,
             operations: c.operations,
+            always: c.always,
+            window: c.window.clone(),
+            local_share: if time > 0.0 { lost / time } else { 0.0 },
         };
         if best.as_ref().is_none_or(|b| found.chance < b.chance) {
             best = Some(found);
@@ -216,7 +289,36 @@ fn poisson_tail(k: f64, mean: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::poisson_tail;
+    use super::*;
+
+    #[test]
+    fn what_comes_in_nearly_every_step_is_regular() {
+        let every = |step: i64| (0..12).map(|k| (1, k * step)).collect::<Vec<_>>();
+        assert!(regular(&every(6)));
+        // Gaps of 1, 1, 2, 1, 3, 3 steps: the median is 1.5, and none is that. With 1, 1, 1, 2, 1, 3, 1, 1 six of eight are.
+        let of_steps =
+            |steps: &[i64]| regular(&steps.iter().map(|s| (1, 6 * s)).collect::<Vec<_>>());
+        assert!(!of_steps(&[0, 1, 2, 4, 5, 8, 11]));
+        assert!(of_steps(&[0, 1, 2, 3, 5, 6, 9, 10, 11]));
+        assert!(!regular(&every(6)[..5]));
+    }
+
+    #[test]
+    fn what_queues_behind_a_pause_is_the_same_pause() {
+        let event = |function, number, micros| Event {
+            member: 0,
+            stretch: 7,
+            micros,
+            function,
+            number,
+        };
+        // A pause of 15 ms shows in three operations; the next is at a distance, or later than the one before it.
+        assert!(one_pause(&event(1, 10, 15e3), &event(1, 11, 1.4e3)));
+        assert!(one_pause(&event(1, 10, 15e3), &event(1, 12, 1.4e3)));
+        assert!(!one_pause(&event(1, 10, 15e3), &event(1, 13, 1.4e3)));
+        assert!(!one_pause(&event(1, 12, 1.4e3), &event(1, 13, 13e3)));
+        assert!(!one_pause(&event(1, 10, 15e3), &event(2, 11, 1.4e3)));
+    }
 
     /// Sums of the terms from the k-th on, in Python with math.lgamma.
     #[test]

@@ -1,8 +1,8 @@
 //! Hosts all of whose ranks are late together.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
+use super::carried::{by_pauses, lossy, shared_abroad, unseen_link, waited};
 use super::delay::Delay;
 use super::late_rank::LateRank;
 use super::lateness::{Own, Series, weighted};
@@ -26,8 +26,8 @@ const OUTSTANDING: f64 = 4.0;
 /// It also stands out so many times as far as the second of the others: one other host may be late as well.
 const ABOVE_SECOND: f64 = 2.5;
 
-/// Pauses explain a host's lateness from this part on: operations that overlap with computing see the same delay several times.
-const PAUSES: f64 = 0.2;
+/// Parts of a window in each of which a late host is late.
+const PARTS: usize = 3;
 
 /// A host that is late.
 #[derive(Debug, Clone)]
@@ -106,6 +106,7 @@ pub(crate) fn late_hosts(
             .copied()
             .collect();
         if (late.len() as f64) < MOST * owns_here.len() as f64
+            || !throughout(m, owns_here, &standout)
             || (shared_abroad(m, owns, &host, &late, &mean, standout.mean)
                 && (waited(m, &late, &window, delay) || lossy(m, &late)))
         {
@@ -162,6 +163,27 @@ pub(crate) fn late_hosts(
             .then_with(|| a.host.cmp(&b.host))
     });
     out
+}
+
+/// Whether most of a host's ranks are late in each part of a window: pauses of single ranks, and of others that they wait for, come
+/// and go.
+fn throughout(m: &Measured, owns: &[&Own], s: &Standout) -> bool {
+    let length = s.end - s.start;
+    (0..PARTS).all(|k| {
+        let part = s.start + k * length / PARTS..s.start + (k + 1) * length / PARTS;
+        let levels: Vec<f64> = owns
+            .iter()
+            .filter_map(|o| {
+                let bins = &m.traces[o.comm].member(o.member)[part.clone()];
+                let (late, n) = bins.iter().fold((0.0, 0.0), |a, b| {
+                    (a.0 + b.raw_lateness, a.1 + b.operations)
+                });
+                (n > 0.0).then(|| late / n)
+            })
+            .collect();
+        let late = levels.iter().filter(|&&l| l >= 0.5 * s.mean).count();
+        late as f64 >= MOST * levels.len() as f64
+    })
 }
 
 /// Takes the ranks of hosts most of whose ranks are late alike out of the late ranks: each such host is one cause.
@@ -251,46 +273,6 @@ fn outstanding<'a>(
     out
 }
 
-/// Whether pauses of single ranks on the host explain its lateness: they delay its other ranks through the communicators
-/// inside the host, a different rank each time.
-fn by_pauses(
-    m: &Measured,
-    owns: &[Own],
-    host: &str,
-    owns_here: &[&Own],
-    standout: &Standout,
-) -> bool {
-    let window = standout.start..standout.end;
-    let mut events: BTreeMap<&str, f64> = BTreeMap::new();
-    for o in owns {
-        let mut hosts = m.topology.comms[o.comm]
-            .members
-            .iter()
-            .map(|x| m.topology.processes[x.1.0 as usize].host.as_str());
-        let home = m.topology.processes[o.process].host.as_str();
-        if hosts.all(|h| h == home) {
-            *events.entry(home).or_default() += m.traces[o.comm].member(o.member)[window.clone()]
-                .iter()
-                .map(|b| b.event_micros)
-                .sum::<f64>();
-        }
-    }
-    let mine = events.remove(host).unwrap_or(0.0);
-    let elsewhere = robust::median(&mut events.into_values().collect::<Vec<_>>()).unwrap_or(0.0);
-    let late: f64 = owns_here
-        .iter()
-        .map(|o| {
-            let bins = &m.traces[o.comm].member(o.member)[window.clone()];
-            bins.iter()
-                .zip(&o.measured[window.clone()])
-                .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
-                .sum::<f64>()
-        })
-        .sum::<f64>()
-        / owns_here.len().max(1) as f64;
-    mine - elsewhere >= PAUSES * late
-}
-
 fn median_series(m: &Measured, owns: &[&Own]) -> Series {
     let mut values = Vec::new();
     (0..m.grid.len())
@@ -300,121 +282,6 @@ fn median_series(m: &Measured, owns: &[&Own]) -> Series {
             robust::median(&mut values)
         })
         .collect()
-}
-
-/// Whether so many collectives lack ranks that waiting in Send and Recv won't be whole either.
-fn lossy(m: &Measured, owns: &[&Own]) -> bool {
-    let (collectives, complete) = owns.iter().fold((0, 0), |a, o| {
-        (
-            a.0 + m.facts[o.comm].collectives(),
-            a.1 + m.facts[o.comm].complete(),
-        )
-    });
-    5 * complete < 4 * collectives
-}
-
-/// Whether a host's ranks waited longer in Send and Recv than their peers in the same stage: then the delay came to them
-/// through the pipeline. The culprit of the replica is waited for.
-fn waited(m: &Measured, late: &[&Own], window: &Range<usize>, delay: &Delay) -> bool {
-    let waited: f64 = late
-        .iter()
-        .map(|o| delay.beyond_fellows(m, o, window))
-        .sum();
-    let late: f64 = late
-        .iter()
-        .map(|o| {
-            let bins = &m.traces[o.comm].member(o.member)[window.clone()];
-            bins.iter()
-                .zip(&o.measured[window.clone()])
-                .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
-                .sum::<f64>()
-        })
-        .sum();
-    waited >= PAUSES * late
-}
-
-/// Whether fellows on other hosts are as late, so that the delay isn't the host's: another stage of the same pipeline replica.
-fn shared_abroad(
-    m: &Measured,
-    owns: &[Own],
-    host: &str,
-    late: &[&Own],
-    mean: &dyn Fn(&Series) -> f64,
-    level: f64,
-) -> bool {
-    let by_process: BTreeMap<usize, Vec<&Own>> = owns.iter().fold(BTreeMap::new(), |mut map, o| {
-        map.entry(o.process).or_insert_with(Vec::new).push(o);
-        map
-    });
-    let (mut shared, mut asked) = (0, 0);
-    for o in late {
-        let family = m.family_of[o.comm];
-        for through in by_process[&o.process]
-            .iter()
-            .map(|x| x.comm)
-            .chain(pipelines(m, o.process))
-        {
-            if m.family_of[through] == family {
-                continue;
-            }
-            let mut levels: Vec<f64> = m.topology.comms[through]
-                .members
-                .iter()
-                .map(|x| x.1.0 as usize)
-                .filter(|&p| m.topology.processes[p].host != host)
-                .flat_map(|p| by_process.get(&p).into_iter().flatten())
-                .filter(|x| m.family_of[x.comm] == family && x.comm != o.comm)
-                .map(|x| mean(&x.measured))
-                .collect();
-            if let Some(median) = robust::median(&mut levels) {
-                asked += 1;
-                shared += usize::from(median >= 0.5 * level);
-            }
-        }
-    }
-    asked > 0 && 2 * shared >= late.len()
-}
-
-fn pipelines(m: &Measured, process: usize) -> impl Iterator<Item = usize> + '_ {
-    (0..m.pairs.len()).filter(move |&c| {
-        !m.pairs[c].is_empty()
-            && m.topology.comms[c]
-                .members
-                .iter()
-                .any(|x| x.1.0 as usize == process)
-    })
-}
-
-/// Whether a culprit on a host that shares no communicator with this one, but those of everybody, is as late in the same family:
-/// then both may belong to one replica of a pipeline whose Send and Recv left no records.
-fn unseen_link(
-    m: &Measured,
-    owns: &[Own],
-    culprit: &LateRank,
-    host: &str,
-    owns_here: &[&Own],
-    standout: &Standout,
-) -> bool {
-    let everybody = m.topology.processes.len();
-    let apart = !m.topology.comms.iter().any(|c| {
-        let sits = |p: usize| m.topology.processes[p].host == host;
-        c.members.len() < everybody
-            && c.members.iter().any(|x| x.1.0 as usize == culprit.process)
-            && c.members.iter().any(|x| sits(x.1.0 as usize))
-    });
-    let family = owns_here.first().map(|o| m.family_of[o.comm]);
-    (apart || lossy(m, owns_here))
-        && owns
-            .iter()
-            .filter(|o| o.process == culprit.process && Some(m.family_of[o.comm]) == family)
-            .any(|o| {
-                let mut inside: Vec<f64> = o.measured[standout.start..standout.end]
-                    .iter()
-                    .flatten()
-                    .copied()
-                    .collect();
-                robust::median(&mut inside).is_some_and(|level| level >= 0.5 * standout.mean)
-            })
 }
 
 /// Hosts of late ranks, and of those that they carry along: their lateness is explained.

@@ -4,8 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::delay::Delay;
+use super::intermittent::Intermittent;
 use super::lateness::{self, OWN, Own, Quantity, Series};
+use super::persistence::persists;
 use super::pipeline::{Index, Replicas};
+use super::usual::{Usual, near, usual_differences};
+use super::words;
 use crate::collective::trace::Bin;
 use crate::measured::Measured;
 use crate::statistics::robust;
@@ -22,26 +26,11 @@ const LOCAL_SHARE: f64 = 0.03;
 /// A rank is carried along by a culprit when its lateness is at least this part of the culprit's.
 const CARRIED: f64 = 0.3;
 
-/// A lateness is unusual at this many times what other ranks of the family usually differ by.
-const UNUSUAL: f64 = 4.0;
-
-/// In a communicator of up to so many ranks one rank is half of what the others are compared with.
-const SMALL: usize = 3;
-
 /// Up to this part of a culprit's lateness may rub off on its peers where records lack.
 const SHADOW: f64 = 0.25;
 
 /// Fewer operations in a window are an episode.
 const LEAST_OPERATIONS: f64 = 24.0;
-
-/// A rank must be late in so many stretches of time: one pause, the chunk that it fills and the smoothing cover fewer.
-const LEAST_STRETCHES: usize = 6;
-
-/// Fewer ranks than this have nothing usual.
-const LEAST_RANKS: usize = 4;
-
-/// Launch jitter and the truncation to whole microseconds leave this much, whatever the job.
-const LEAST_MICROS: f64 = 5.0;
 
 /// Delay that was passed on to a rank explains its lateness from this part on.
 const PASSED_ON: f64 = 0.5;
@@ -78,6 +67,36 @@ pub(crate) struct LateRank {
     pub(crate) alike: BTreeSet<usize>,
 }
 
+impl LateRank {
+    /// A rank whose pauses are so regular that it is late always. How far it stands out is how many standard deviations it has
+    /// more of them than its peers (of a Poisson number).
+    pub(crate) fn of_pauses(m: &Measured, i: &Intermittent) -> Self {
+        let bins = &m.traces[i.comm].member(i.member)[i.window.clone()];
+        let operations: f64 = bins.iter().map(|b| b.operations).sum();
+        let members = m.topology.comms[i.comm].members.len();
+        let mean = i.time_lost / (members.max(2) - 1) as f64 / operations.max(1.0);
+        let seen = |bins: &[Bin]| bins.iter().filter(|b| b.operations > 0.0).count();
+        Self {
+            process: i.process,
+            comm: i.comm,
+            member: i.member,
+            standout: Standout {
+                start: i.window.start,
+                end: i.window.end,
+                mean,
+                z: (i.events - i.events_of_peers) / i.events_of_peers.max(1.0).sqrt(),
+                whole: 10 * seen(bins) >= 9 * seen(m.traces[i.comm].member(i.member)),
+            },
+            micros_late: mean,
+            operations,
+            time_lost: i.time_lost,
+            comms: BTreeSet::from([i.comm]),
+            local_share: i.local_share,
+            alike: BTreeSet::new(),
+        }
+    }
+}
+
 /// Lateness of every rank, per operation, µs.
 pub(crate) fn lateness(m: &Measured, places: &[Vec<(usize, usize)>]) -> Vec<Own> {
     lateness::separate(m, places, Quantity::Lateness, &BTreeSet::new())
@@ -98,59 +117,6 @@ pub(crate) fn noises(m: &Measured, owns: &[Own]) -> BTreeMap<usize, window::Nois
         .collect()
 }
 
-/// What ranks of a family usually differ by, over the whole run: some processes do a little more on their CPU, every time, and
-/// nobody is to be woken for that.
-struct Usual {
-    /// Process, mean own lateness (µs), independent measurements behind it: of every rank of the family.
-    means: Vec<(usize, f64, f64)>,
-}
-
-impl Usual {
-    /// The lateness of `process` in a window of `weight` measurements that is unusual: a mean of fewer varies more. `near` are the
-    /// ranks whose values a late `process` changes itself: they don't tell what is usual without it.
-    fn limit(&self, process: usize, near: &BTreeSet<usize>, weight: f64) -> f64 {
-        let apart: Vec<&(usize, f64, f64)> = self
-            .means
-            .iter()
-            .filter(|x| x.0 != process && !near.contains(&x.0))
-            .collect();
-        // Of two or three ranks one late one is a third at least: nothing is usual there.
-        if apart.len() + 1 < LEAST_RANKS {
-            return LEAST_MICROS;
-        }
-        let scale = robust::scale(&apart.iter().map(|x| x.1).collect::<Vec<_>>()).unwrap_or(0.0);
-        let usual =
-            robust::median(&mut apart.iter().map(|x| x.2).collect::<Vec<_>>()).unwrap_or(0.0);
-        (UNUSUAL * scale * (usual / weight.max(1.0)).max(1.0).sqrt()).max(LEAST_MICROS)
-    }
-}
-
-fn usual_differences(m: &Measured, owns: &[Own]) -> BTreeMap<usize, Usual> {
-    let mut out: BTreeMap<usize, Usual> = BTreeMap::new();
-    for o in owns {
-        let (sum, weight) = o.points(m).iter().flatten().fold((0.0, 0.0), |a, p| {
-            (a.0 + p.value * p.weight, a.1 + p.weight)
-        });
-        if weight > 0.0 {
-            out.entry(m.family_of[o.comm])
-                .or_insert_with(|| Usual { means: Vec::new() })
-                .means
-                .push((o.process, sum / weight, weight));
-        }
-    }
-    out
-}
-
-/// Ranks that sit with `process` in a communicator so small that it moves their median of others.
-fn near(m: &Measured, places: &[Vec<(usize, usize)>], process: usize) -> BTreeSet<usize> {
-    places[process]
-        .iter()
-        .map(|&(c, _)| &m.topology.comms[c].members)
-        .filter(|members| members.len() <= SMALL)
-        .flat_map(|members| members.iter().map(|x| x.1.0 as usize))
-        .collect()
-}
-
 /// Every rank that is late by itself, by time lost.
 pub(crate) fn late_ranks(
     m: &Measured,
@@ -168,6 +134,7 @@ pub(crate) fn late_ranks(
         usual: usual_differences(m, owns),
         spanning,
         delay,
+        index: Index::over(m, owns),
     };
     let mut best: BTreeMap<usize, LateRank> = BTreeMap::new();
     for found in owns.iter().filter_map(|o| judge.late_by_itself(o)) {
@@ -192,6 +159,7 @@ pub(crate) fn late_ranks(
     }
     let mut out: Vec<LateRank> = best.into_values().collect();
     drop_shadows(m, &mut out);
+    drop_carried(owns, &mut out);
     note_alike(m, places, &mut out);
     for late in &mut out {
         add_carried(m, owns, &noises, late);
@@ -226,6 +194,7 @@ struct Judge<'a> {
     usual: BTreeMap<usize, Usual>,
     spanning: &'a BTreeSet<usize>,
     delay: &'a Delay,
+    index: Index<'a>,
 }
 
 impl Judge<'_> {
@@ -285,9 +254,15 @@ impl Judge<'_> {
             )
             .map(|(b, (all, own))| (all.unwrap_or(0.0) - own.unwrap_or(0.0)) * b.operations)
             .sum();
-        let passed_on = (self.delay.beyond_fellows(m, o, &window) - shared)
-            .max(self.delay.by_links(m, o, &window))
-            >= PASSED_ON * late;
+        let mut came = self.delay.beyond_fellows(m, o, &window);
+        let mut by_links = self.delay.by_links(m, o, &window);
+        let by_comms = self.delay.by_comms(m, o, &window);
+        if by_comms > 0.0 && self.late_beside_links(o, &window) {
+            came -= by_comms;
+            by_links -= by_comms;
+        }
+        let came = came.max(self.waited_elsewhere(o, &window)) - shared;
+        let passed_on = came.max(by_links) >= PASSED_ON * late;
         let enough = operations >= LEAST_OPERATIONS
             && persists(trace.member(o.member), &window, standout.mean);
         (local_share >= LOCAL_SHARE && enough && !passed_on).then(|| LateRank {
@@ -305,6 +280,48 @@ impl Judge<'_> {
     }
 }
 
+impl Judge<'_> {
+    /// How much longer `o`'s process waited in its other communicators than the median of its fellows in this one did in theirs, µs.
+    /// Whoever is the cause waits nowhere; who comes late from a communicator in which it waited brings another's delay.
+    fn waited_elsewhere(&self, o: &Own, window: &Range<usize>) -> f64 {
+        let m = self.m;
+        // Where collectives lack ranks, waiting is known of some here and of others there.
+        let lacks = |c: usize| 5 * m.facts[c].complete() < 4 * m.facts[c].collectives();
+        let lossy = self.places[o.process].iter().any(|x| lacks(x.0));
+        if lossy || words::unsure_place(m, o.comm, o.process) {
+            return 0.0;
+        }
+        let waited = |p: usize| {
+            self.places[p]
+                .iter()
+                .filter(|x| x.0 != o.comm && !self.spanning.contains(&x.0))
+                .filter(|x| !m.traces[x.0].bins.is_empty())
+                .flat_map(|&(c, i)| &m.traces[c].member(i)[window.clone()])
+                .map(|b| b.wait)
+                .sum::<f64>()
+        };
+        let members = m.topology.comms[o.comm].members.iter();
+        let mut fellows: Vec<f64> = members
+            .map(|x| x.1.0 as usize)
+            .filter(|&p| p != o.process)
+            .map(waited)
+            .collect();
+        waited(o.process) - robust::median(&mut fellows).unwrap_or(0.0)
+    }
+
+    /// Whether a rank is late by far more than those whom the same slow communicator holds up: then that isn't why.
+    fn late_beside_links(&self, o: &Own, window: &Range<usize>) -> bool {
+        let mut alike: Vec<f64> = self
+            .delay
+            .held_up_with(o.process)
+            .flat_map(|p| self.index.of(p, self.m.family_of[o.comm]))
+            .map(|x| mean(&x.measured, window))
+            .collect();
+        robust::median(&mut alike)
+            .is_some_and(|level| level < PASSED_ON * mean(&o.measured, window))
+    }
+}
+
 /// Mean of a series in a window; 0 where it has no value.
 fn mean(s: &Series, window: &Range<usize>) -> f64 {
     let (sum, n) = s[window.clone()]
@@ -312,17 +329,6 @@ fn mean(s: &Series, window: &Range<usize>) -> f64 {
         .flatten()
         .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
     if n > 0 { sum / f64::from(n) } else { 0.0 }
-}
-
-/// Whether a rank is late in most of a window's stretches, and in so many that it wasn't one pause: where communication
-/// overlaps with computing, a pause delays all operations of a step, which can be most of a chunk.
-fn persists(bins: &[Bin], window: &Range<usize>, level: f64) -> bool {
-    let seen = |bins: &[Bin]| bins.iter().filter(|b| b.operations > 0.0).count();
-    let late = bins[window.clone()]
-        .iter()
-        .filter(|b| b.operations > 0.0 && b.lateness / b.operations >= 0.5 * level)
-        .count();
-    late >= LEAST_STRETCHES.min(2 * seen(bins) / 5) && 5 * late >= 3 * seen(&bins[window.clone()])
 }
 
 /// Notes for each rank which others are as late, where only Sends and Receives could tell with whom it began and none is recorded:
@@ -361,6 +367,25 @@ fn drop_shadows(m: &Measured, late: &mut Vec<LateRank>) {
             || !all.iter().any(|o| {
                 o.comm == l.comm && o.process != l.process && l.micros_late < SHADOW * o.micros_late
             })
+    });
+}
+
+/// Drops ranks that are late because of another of them: they wait for it in a communicator of both, in which it is late by as much in all
+/// and they aren't.
+fn drop_carried(owns: &[Own], late: &mut Vec<LateRank>) {
+    let all = late.clone();
+    late.retain(|l| {
+        !all.iter().any(|o| {
+            let window = o.standout.start..o.standout.end;
+            let meet = window.start < l.standout.end && l.standout.start < window.end;
+            let waits = || {
+                owns.iter()
+                    .find(|x| x.comm == o.comm && x.process == l.process)
+                    .is_some_and(|x| mean(&x.measured, &window) <= 0.0)
+            };
+            let enough = o.micros_late * o.operations >= PASSED_ON * l.micros_late * l.operations;
+            o.process != l.process && o.comm != l.comm && meet && enough && waits()
+        })
     });
 }
 
@@ -432,46 +457,4 @@ fn add_carried(
         }
     }
     late.time_lost = late.time_lost.max(lost);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Six ranks in pairs. Without ranks 0 and 1 the means are 1, −1, 2, −2: their median is 0, the distances 1, 1, 2, 2, so the
-    /// scale is 1.4826 × 1.5 = 2.2239, and four times that 8.8956.
-    #[test]
-    fn a_late_rank_and_its_mirror_dont_make_lateness_usual() {
-        let usual = Usual {
-            means: [60.0, -60.0, 1.0, -1.0, 2.0, -2.0]
-                .into_iter()
-                .enumerate()
-                .map(|(p, mean)| (p, mean, 10.0))
-                .collect(),
-        };
-        let near = BTreeSet::from([0, 1]);
-        assert!((usual.limit(0, &near, 10.0) - 8.8956).abs() < 1e-9);
-        assert!((usual.limit(0, &near, 40.0) - 8.8956).abs() < 1e-9);
-        // A quarter of the measurements, twice the scale.
-        assert!((usual.limit(0, &near, 2.5) - 17.7912).abs() < 1e-9);
-        // Two others tell nothing.
-        let near = BTreeSet::from([0, 1, 2, 3]);
-        assert_eq!(usual.limit(0, &near, 10.0), LEAST_MICROS);
-    }
-
-    #[test]
-    fn one_pause_doesnt_persist() {
-        let bin = |lateness| Bin {
-            lateness,
-            operations: 1.0,
-            ..Bin::default()
-        };
-        let mut bins = vec![bin(0.0); 40];
-        bins[10..13].fill(bin(100.0));
-        assert!(!persists(&bins, &(8..16), 40.0));
-        bins[10..16].fill(bin(100.0));
-        assert!(persists(&bins, &(10..16), 100.0));
-        // Late in half of the window's stretches only.
-        assert!(!persists(&bins, &(10..22), 100.0));
-    }
 }

@@ -4,6 +4,7 @@
 //! whose ranks are late though none of these explains it; stages. Victims of one are not findings of another.
 
 mod budget;
+mod carried;
 mod data_quality;
 mod delay;
 mod intermittent;
@@ -11,14 +12,17 @@ mod late_host;
 mod late_rank;
 mod lateness;
 mod link_words;
+mod locate;
 mod lost;
 mod nccl_tests;
 mod pace;
+mod persistence;
 mod pictures;
 mod pipeline;
 mod slow_link;
 mod stage;
 mod transfer;
+mod usual;
 mod verdicts;
 pub(crate) mod words;
 
@@ -31,6 +35,7 @@ use crate::host::retransmit::Retransmits;
 use crate::host::{Suspect, SuspectOf};
 use crate::measured::Measured;
 use delay::Delay;
+use late_rank::LateRank;
 use lateness::Quantity;
 use pictures::Scene;
 use pipeline::Replicas;
@@ -78,10 +83,15 @@ pub(crate) fn find(
             .iter()
             .filter(|l| l.scope != Scope::Fabric)
             .flat_map(|l| &l.units)
-            .flat_map(|&u| units[u].processes.iter().copied()),
+            .flat_map(|&u| units[u].processes.iter().copied())
+            // A pair that is slow holds up the whole replica.
+            .flat_map(|p| replicas.fellows(p).chain([p])),
     );
     let intermittent =
         intermittent::intermittents(m, &places, &spanning, &replicas, &late_processes, &delay);
+    // Late in each step, where only a few operations of a step meet it.
+    let (always, intermittent): (Vec<_>, Vec<_>) = intermittent.into_iter().partition(|i| i.always);
+    late.extend(always.iter().map(|i| LateRank::of_pauses(m, i)));
     let mut explained = late_host::hosts_of(m, &late);
     explained.extend(
         intermittent
@@ -100,6 +110,9 @@ pub(crate) fn find(
     }
     explained.extend(hosts.iter().map(|h| h.host.clone()));
     let raw = lateness::separate(m, &places, Quantity::RawLateness, &BTreeSet::new());
+    let culprits = late.iter().map(|l| l.process);
+    let culprits = culprits.chain(intermittent.iter().map(|i| i.process));
+    explained.extend(carried::carried_along(m, &places, &replicas, culprits));
     hosts.extend(late_host::late_hosts(
         m, &raw, &spanning, &explained, &late, &delay,
     ));

@@ -1,12 +1,13 @@
 //! Links that are slow though nobody is late.
 //!
 //! A slow link shows in every communicator and pair that uses it, and in none that doesn't. So: find the units that take
-//! longer than the fast ones of their kind, and then the smallest set of cards (or hosts) that lies in all of the slow and
-//! in none of the fast. Where several remain, all are named.
+//! longer than the fast ones of their kind; `locate.rs` then finds the links that explain them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use super::lateness::Series;
+use super::lateness::{self, Series};
+use super::locate::localise;
 use super::transfer::{Kind, Unit};
 use crate::facts::Scope;
 use crate::measured::Measured;
@@ -20,14 +21,14 @@ const SLOW: f64 = 1.12;
 /// Where the transfer had to be estimated from the ranks that wait least, it still contains some waiting, here more, there less.
 const SLOW_SPARSE: f64 = 1.3;
 
-/// Up to this a unit counts as fast.
-const FAST: f64 = 1.05;
-
 /// Times the noise; see `late_rank`.
 const Z: f64 = 6.0;
 
 /// Windows of one cause overlap by at least this part of their union.
 const SAME_WINDOW: f64 = 0.5;
+
+/// What is slow outside of a window as well, by this part of what it is inside, is slow all the time.
+const LASTING: f64 = 0.5;
 
 /// A fault of the fabric touches nearly all network units.
 const FABRIC: f64 = 0.8;
@@ -55,26 +56,54 @@ pub(crate) struct SlowLink {
 
 /// A unit found slow.
 #[derive(Debug, Clone, Copy)]
-struct Slow {
-    unit: usize,
-    standout: Standout,
-    ratio: f64,
+pub(super) struct Slow {
+    /// Its index.
+    pub(super) unit: usize,
+    /// When it is slow.
+    pub(super) standout: Standout,
+    /// Time over that of the fast ones, then.
+    pub(super) ratio: f64,
 }
 
 /// Every slow link, by time lost.
 pub(crate) fn slow_links(m: &Measured, units: &[Unit]) -> Vec<SlowLink> {
-    let slow = slow_units(units);
     let mut out = Vec::new();
-    let mut rest = Vec::new();
-    match fabric(m, units) {
-        Some((link, covered)) => {
-            rest.extend(slow.into_iter().filter(|s| {
-                !covered.contains(&s.unit) || overlap(&s.standout, &link.standout) < SAME_WINDOW
-            }));
-            out.push(link);
-        }
-        None => rest.extend(slow),
-    }
+    let fabric = fabric(m, units);
+    // What the fabric did then explains no single link: whoever is slow besides is so at other times as well.
+    let covered = fabric.iter().flat_map(|(link, covered)| {
+        let window = link.standout.start..link.standout.end;
+        covered.iter().map(move |&u| (u, window.clone()))
+    });
+    let covered: BTreeMap<usize, Range<usize>> = covered.collect();
+    let radius = lateness::radius(m) + half_interval(m);
+    let about =
+        |w: &Range<usize>| w.start.saturating_sub(radius)..(w.end + radius).min(m.grid.len());
+    let at_that_time = |s: &Slow| {
+        let window = Standout {
+            start: covered[&s.unit].start,
+            end: covered[&s.unit].end,
+            ..s.standout
+        };
+        overlap(&s.standout, &window) >= SAME_WINDOW
+    };
+    let mostly_then = |s: &Slow| {
+        fabric.as_ref().is_some_and(|(link, _)| {
+            let window = about(&(link.standout.start..link.standout.end));
+            let shared = s.standout.end.min(window.end);
+            let shared = shared.saturating_sub(s.standout.start.max(window.start));
+            shared as f64 >= SAME_WINDOW * (s.standout.end - s.standout.start) as f64
+        })
+    };
+    let explained: BTreeSet<usize> = slow_units(units, &BTreeMap::new())
+        .iter()
+        .filter(|s| units[s.unit].network)
+        .filter(|s| mostly_then(s) || (covered.contains_key(&s.unit) && at_that_time(s)))
+        .map(|s| s.unit)
+        .collect();
+    let masks = covered.iter().map(|(&u, w)| (u, about(w))).collect();
+    let mut rest = slow_units(units, &masks);
+    rest.retain(|s| !explained.contains(&s.unit));
+    out.extend(fabric.map(|f| f.0));
     for network in [false, true] {
         let mine: Vec<Slow> = rest
             .iter()
@@ -85,11 +114,47 @@ pub(crate) fn slow_links(m: &Measured, units: &[Unit]) -> Vec<SlowLink> {
             out.extend(localise(m, units, &together, network));
         }
     }
+    let mut out = joined(out);
     out.sort_by(|a, b| {
         b.time_lost
             .total_cmp(&a.time_lost)
             .then_with(|| a.units.cmp(&b.units))
     });
+    out
+}
+
+/// Stretches in half of a dump interval: as far as the time of an operation can be off.
+fn half_interval(m: &Measured) -> usize {
+    (0.5 * m.dump_interval.unwrap_or(0.0) / lateness::width(m)).ceil() as usize
+}
+
+/// Links found at different times of the run are one where the times overlap and one suspect explains all: a card is slow in each of its
+/// communicators and pairs, and noise moves the ends of a window.
+fn joined(mut links: Vec<SlowLink>) -> Vec<SlowLink> {
+    links.sort_by_key(|l| std::cmp::Reverse(l.units.len()));
+    let mut out: Vec<SlowLink> = Vec::new();
+    for link in links {
+        let known = out.iter_mut().find_map(|known| {
+            let meet = known.standout.start < link.standout.end
+                && link.standout.start < known.standout.end;
+            let mine = link.processes.iter();
+            let shared: Vec<usize> = mine
+                .copied()
+                .filter(|p| known.processes.contains(p))
+                .collect();
+            let same = known.scope == link.scope && meet && !shared.is_empty();
+            same.then_some((known, shared))
+        });
+        match known {
+            Some((known, shared)) => {
+                known.processes = shared;
+                known.time_lost += link.time_lost;
+                known.fast += link.fast;
+                known.units.extend(link.units);
+            }
+            None => out.push(link),
+        }
+    }
     out
 }
 
@@ -105,15 +170,19 @@ fn points(series: &Series, weights: &[f64]) -> Vec<Option<Point>> {
         .collect()
 }
 
-fn slow_units(units: &[Unit]) -> Vec<Slow> {
+/// Units that are slower than the fast ones of their kind. `covered` are stretches of units whose slowness is explained.
+fn slow_units(units: &[Unit], covered: &BTreeMap<usize, Range<usize>>) -> Vec<Slow> {
     let noises = noises(units);
     let mut out = Vec::new();
-    for (i, unit) in units.iter().enumerate() {
-        let Some(standout) =
-            window::standout(&points(&logs(unit), &unit.chunks), noises[&unit.kind])
-        else {
+    for (i, unit) in units.iter().enumerate().filter(|(_, u)| !u.partial) {
+        let mut points = points(&logs(unit), &unit.chunks);
+        if let Some(window) = covered.get(&i) {
+            points[window.clone()].fill(None);
+        }
+        let Some(standout) = window::standout(&points, noises[&unit.kind]) else {
             continue;
         };
+        let standout = throughout(&points, standout);
         let ratio = standout.mean.exp();
         if standout.z >= Z && ratio >= if unit.sparse { SLOW_SPARSE } else { SLOW } {
             out.push(Slow {
@@ -124,6 +193,36 @@ fn slow_units(units: &[Unit]) -> Vec<Slow> {
         }
     }
     out
+}
+
+/// The whole series, where it stands out by as good as the same behind the window: noise moves the ends of a window, and a link that
+/// is slow all the time would seem to be another one in each of its communicators.
+fn throughout(points: &[Option<Point>], s: Standout) -> Standout {
+    let mean = |of: &mut dyn Iterator<Item = &Option<Point>>| {
+        let (sum, weight) = of.flatten().fold((0.0, 0.0), |a, p| {
+            (a.0 + p.value * p.weight, a.1 + p.weight)
+        });
+        (weight > 0.0).then(|| sum / weight)
+    };
+    let outside = mean(&mut points[..s.start].iter().chain(&points[s.end..]));
+    let all = mean(&mut points.iter());
+    let present = |p: &Option<Point>| p.is_some();
+    let ends = points
+        .iter()
+        .position(present)
+        .zip(points.iter().rposition(present));
+    match (outside, all, ends) {
+        (Some(outside), Some(mean), Some((first, last))) if outside >= LASTING * s.mean => {
+            Standout {
+                start: first,
+                end: last + 1,
+                mean,
+                whole: true,
+                ..s
+            }
+        }
+        _ => s,
+    }
 }
 
 fn noises(units: &[Unit]) -> BTreeMap<Kind, Noise> {
@@ -140,7 +239,9 @@ fn noises(units: &[Unit]) -> BTreeMap<Kind, Noise> {
 
 /// A time in which nearly every network transfer was slow: the fabric. Needs a rest of the run to compare with.
 fn fabric(m: &Measured, units: &[Unit]) -> Option<(SlowLink, BTreeSet<usize>)> {
-    let network: Vec<usize> = (0..units.len()).filter(|&i| units[i].network).collect();
+    let network: Vec<usize> = (0..units.len())
+        .filter(|&i| units[i].network && !units[i].partial)
+        .collect();
     // Of each unit, the ratio against its own usual pace.
     let own: Vec<Series> = network
         .iter()
@@ -235,128 +336,4 @@ fn by_window(mut slow: Vec<Slow>) -> Vec<Vec<Slow>> {
         }
     }
     groups
-}
-
-/// Explains units that are slow at the same time by as few links as possible.
-fn localise(m: &Measured, units: &[Unit], slow: &[Slow], network: bool) -> Vec<SlowLink> {
-    let when = slow[0].standout;
-    let is_slow: BTreeSet<usize> = slow.iter().map(|s| s.unit).collect();
-    let kinds: BTreeSet<Kind> = slow.iter().map(|s| units[s.unit].kind).collect();
-    // Alone of its kind, a unit is its own reference and clears nobody.
-    let siblings = units
-        .iter()
-        .fold(BTreeMap::new(), |mut n: BTreeMap<Kind, usize>, u| {
-            *n.entry(u.kind).or_default() += 1;
-            n
-        });
-    let fast: Vec<usize> = (0..units.len())
-        .filter(|&i| {
-            units[i].network == network && !is_slow.contains(&i) && siblings[&units[i].kind] > 1
-        })
-        .filter(|&i| {
-            let mut inside: Vec<f64> = units[i].ratio[when.start..when.end]
-                .iter()
-                .flatten()
-                .copied()
-                .collect();
-            robust::median(&mut inside).is_some_and(|r| r < FAST)
-        })
-        .collect();
-    // Slow against what? Without a fast one of a kind there is nothing to compare with, but for another time of the run.
-    let mut left: Vec<Slow> = slow
-        .iter()
-        .copied()
-        .filter(|s| !s.standout.whole || fast.iter().any(|&f| units[f].kind == units[s.unit].kind))
-        .collect();
-    let cleared_processes: BTreeSet<usize> = fast
-        .iter()
-        .flat_map(|&f| units[f].processes.iter().copied())
-        .collect();
-    let host = |p: usize| m.topology.processes[p].host.as_str();
-    let cleared_hosts: BTreeSet<&str> = cleared_processes.iter().map(|&p| host(p)).collect();
-
-    let mut out = Vec::new();
-    while !left.is_empty() {
-        let mut by_process: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let mut by_host: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-        for (k, s) in left.iter().enumerate() {
-            for &p in &units[s.unit].processes {
-                if !cleared_processes.contains(&p) {
-                    by_process.entry(p).or_default().push(k);
-                }
-                if network && !cleared_hosts.contains(host(p)) {
-                    by_host.entry(host(p)).or_default().insert(k);
-                }
-            }
-        }
-        let most_process = by_process.values().map(Vec::len).max().unwrap_or(0);
-        let most_host = by_host.values().map(BTreeSet::len).max().unwrap_or(0);
-        let (scope, processes, hosts, covered): (Scope, Vec<usize>, Vec<String>, BTreeSet<usize>) =
-            if most_process == 0 && most_host == 0 {
-                // Every member is cleared by a fast unit: the fault lies between them, and the strongest unit stands for itself.
-                let members = units[left[0].unit].processes.clone();
-                (
-                    if network { Scope::Nic } else { Scope::Nvlink },
-                    members,
-                    Vec::new(),
-                    BTreeSet::from([0]),
-                )
-            } else if most_process >= most_host {
-                // As many units as a host explains: the card is the smaller claim. Equal claims are all candidates.
-                let first = by_process
-                    .values()
-                    .find(|v| v.len() == most_process)
-                    .cloned()
-                    .unwrap_or_default();
-                let same: Vec<usize> = by_process
-                    .iter()
-                    .filter(|(_, v)| **v == first)
-                    .map(|(&p, _)| p)
-                    .collect();
-                (
-                    if network { Scope::Nic } else { Scope::Nvlink },
-                    same,
-                    Vec::new(),
-                    first.into_iter().collect(),
-                )
-            } else {
-                let first = by_host
-                    .values()
-                    .find(|v| v.len() == most_host)
-                    .cloned()
-                    .unwrap_or_default();
-                let same: Vec<String> = by_host
-                    .iter()
-                    .filter(|(_, v)| **v == first)
-                    .map(|(h, _)| (*h).to_owned())
-                    .collect();
-                (Scope::Host, Vec::new(), same, first)
-            };
-        let explained: Vec<Slow> = covered.iter().map(|&k| left[k]).collect();
-        left = left
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| !covered.contains(k))
-            .map(|(_, s)| *s)
-            .collect();
-        let inside = |s: &Slow| s.standout.start..s.standout.end;
-        out.push(SlowLink {
-            scope,
-            processes,
-            hosts,
-            standout: explained[0].standout,
-            ratio: robust::median(&mut explained.iter().map(|s| s.ratio).collect::<Vec<_>>())
-                .unwrap_or(1.0),
-            time_lost: explained
-                .iter()
-                .map(|s| units[s.unit].excess[inside(s)].iter().sum::<f64>())
-                .sum(),
-            units: explained.iter().map(|s| s.unit).collect(),
-            fast: fast
-                .iter()
-                .filter(|&&f| kinds.contains(&units[f].kind))
-                .count(),
-        });
-    }
-    out
 }

@@ -37,6 +37,8 @@ pub(crate) struct Unit {
     pub(crate) chunks: Vec<f64>,
     /// Whether its transfers were estimated from dumps that lack most ranks of a collective.
     pub(crate) sparse: bool,
+    /// Whether ranks are missing: its transfers are at most too long, so it can clear its members and accuses none.
+    pub(crate) partial: bool,
     /// Operations in all.
     pub(crate) operations: f64,
 }
@@ -105,6 +107,7 @@ fn blank(comm: usize, pair: Option<(u32, u32)>, processes: Vec<usize>, kind: Kin
         time: Vec::new(),
         chunks: Vec::new(),
         sparse: false,
+        partial: false,
         operations: 0.0,
     }
 }
@@ -134,6 +137,7 @@ fn communicator_drafts(m: &Measured) -> Vec<Draft> {
         out.push(Draft {
             unit: Unit {
                 sparse: trace.sparse,
+                partial: trace.partial,
                 ..blank(c, None, processes, kind)
             },
             cells,

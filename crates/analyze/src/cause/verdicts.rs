@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::intermittent::Intermittent;
+use super::intermittent::{Intermittent, SURE_CHANCE};
 use super::late_host::LateHost;
 use super::late_rank::LateRank;
 use super::link_words::Told;
@@ -127,7 +127,11 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
     Finding {
         id: id_of(FindingKind::LateRank, std::slice::from_ref(&subject), ""),
         kind: FindingKind::LateRank,
-        severity: if l.local_share < LOCAL_WARNING || l.standout.z < SURE || !l.alike.is_empty() {
+        severity: if l.local_share < LOCAL_WARNING
+            || l.standout.z < SURE
+            || !l.alike.is_empty()
+            || words::unsure_place(m, l.comm, l.process)
+        {
             Severity::Info
         } else {
             severity(&impact)
@@ -184,7 +188,11 @@ pub(crate) fn intermittent(m: &Measured, i: &Intermittent) -> Finding {
             "",
         ),
         kind: FindingKind::IntermittentLateRank,
-        severity: severity(&impact),
+        severity: if i.chance > SURE_CHANCE || words::unsure_place(m, i.comm, i.process) {
+            Severity::Info
+        } else {
+            severity(&impact)
+        },
         confidence: confidence(-i.chance.max(1e-300).log10(), 5.0, 1),
         summary: format!(
             "{} pauses now and then: {} late arrivals{} (typically {}) in {}, where {} would be usual for its peers; {} of the job's communication time is lost.",

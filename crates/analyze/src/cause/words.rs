@@ -209,6 +209,16 @@ pub(crate) fn comm(m: &Measured, c: usize) -> String {
     name(comm.name.as_ref().unwrap_or(&comm.id))
 }
 
+/// Whether a communicator doesn't tell which of its process's GPUs a rank of it is: where one process drives several, and not all of them
+/// are in the communicator. Then ranks of several communicators are told apart by guess, and so are culprits and victims.
+pub(crate) fn unsure_place(m: &Measured, comm: usize, process: usize) -> bool {
+    let all = &m.topology.processes;
+    let who = |p: usize| (all[p].run, &all[p].host, all[p].pid);
+    let same = |p: usize| who(p) == who(process);
+    let here = m.topology.comms[comm].members.iter();
+    here.filter(|x| same(x.1.0 as usize)).count() < (0..all.len()).filter(|&p| same(p)).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::chunk::Moment;
-use super::trace::Trace;
+use super::trace::{Event, Trace};
 use crate::statistics::robust;
 
 /// Whoever is late by less than this is never accused, so needs no picture (see `late_rank`).
@@ -197,7 +197,7 @@ fn sought<'a>(t: &Trace, n_ranks: usize) -> Vec<Sought<'a>> {
         0.0
     });
     let mut events: Vec<Vec<f64>> = vec![Vec::new(); members];
-    for &(member, _, micros) in &t.events {
+    for &Event { member, micros, .. } in &t.events {
         events[member as usize].push(micros);
     }
     let mut of_member: Vec<(f64, u32, Vec<f64>)> = Vec::new();

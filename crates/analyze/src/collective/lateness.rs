@@ -1,7 +1,7 @@
 //! Lateness: how much later than its peers a rank arrived, from durations alone.
 
 use super::chunk::{CHUNK, LONG_CHUNK_RECORDS, Moment, chunks, long_chunks, times_by_member};
-use super::trace::Trace;
+use super::trace::{Event, Trace};
 use crate::statistics::robust;
 
 /// An event sticks out of the chunk's median by this many interquartile ranges of the ordinary lateness. For the exponential
@@ -16,8 +16,8 @@ pub(super) const MAX_EVENTS: usize = 1 << 16;
 
 /// Lateness of each record against the other ranks of its collective, cell by cell; holds what each cell needs again.
 pub(super) struct Lateness {
-    /// Stretch and lateness of each record, by member.
-    by_member: Vec<Vec<(u32, f64)>>,
+    /// Stretch, place among the moments, and lateness of each record, by member.
+    by_member: Vec<Vec<(u32, u32, f64)>>,
     values: Vec<f64>,
 }
 
@@ -33,7 +33,7 @@ impl Lateness {
     /// Adds a cell's collectives.
     pub(super) fn add(&mut self, t: &mut Trace, moments: &[Moment<'_>]) {
         self.by_member.iter_mut().for_each(Vec::clear);
-        for m in moments {
+        for (at, m) in (0_u32..).zip(moments) {
             self.values.clear();
             self.values.extend(m.rows.iter().map(|r| r.micros));
             let Some(others) = robust::Others::of(&mut self.values) else {
@@ -42,14 +42,14 @@ impl Lateness {
             let stretch = u32::try_from(m.stretch).unwrap_or(u32::MAX);
             for r in m.rows {
                 let late = others.median(r.micros) - r.micros;
-                self.by_member[r.member as usize].push((stretch, late));
+                self.by_member[r.member as usize].push((stretch, at, late));
             }
         }
         let limit = (EVENT_IQRS * self.spread()).max(1.0);
         for (member, late) in (0_u32..).zip(&self.by_member) {
             for chunk in chunks(late, CHUNK) {
                 self.values.clear();
-                self.values.extend(chunk.iter().map(|c| c.1));
+                self.values.extend(chunk.iter().map(|c| c.2));
                 let (Some(median), Some(low)) = (
                     robust::median(&mut self.values),
                     robust::quantile(&mut self.values, ALWAYS),
@@ -58,7 +58,7 @@ impl Lateness {
                 };
                 // Late by far in many of a chunk's operations and not at all in others: that is now and then, not always.
                 let usual = if median - low > limit { low } else { median };
-                for &(stretch, late) in chunk {
+                for &(stretch, at, late) in chunk {
                     let bin = &mut t.bins[member as usize * t.stretches + stretch as usize];
                     bin.lateness += usual;
                     bin.raw_lateness += late;
@@ -70,7 +70,14 @@ impl Lateness {
                         bin.event_micros += excess;
                         bin.events += 1.0;
                         if t.events.len() < MAX_EVENTS {
-                            t.events.push((member, stretch, excess));
+                            let row = &moments[at as usize].rows[0];
+                            t.events.push(Event {
+                                member,
+                                stretch,
+                                micros: excess,
+                                function: row.function,
+                                number: row.sequence_number,
+                            });
                         }
                     }
                 }
@@ -83,9 +90,9 @@ impl Lateness {
         let mut residuals = Vec::new();
         for chunk in self.by_member.iter().flat_map(|late| chunks(late, CHUNK)) {
             self.values.clear();
-            self.values.extend(chunk.iter().map(|c| c.1));
+            self.values.extend(chunk.iter().map(|c| c.2));
             if let Some(median) = robust::median(&mut self.values) {
-                residuals.extend(chunk.iter().map(|c| c.1 - median));
+                residuals.extend(chunk.iter().map(|c| c.2 - median));
             }
         }
         robust::quantile(&mut residuals, 0.75).unwrap_or(0.0)

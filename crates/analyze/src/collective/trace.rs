@@ -20,6 +20,18 @@ use crate::records::grid::TimeGrid;
 
 /// The first collectives of a function pay for connections and buffers.
 const WARM_UP: i64 = 3;
+
+/// Where ranks left no file, the others show the transfer if they are at least so many, and this part of all: each collective's last
+/// rank is then seldom a missing one, and medians do the rest, unless it is a missing one that is always late.
+const LEAST_SEEN: usize = 3;
+
+/// Ranks are compared collective by collective if this many times the collectives with two ranks or more are all of them: with three
+/// quarters, medians over a chunk of eight are still of six.
+const MOSTLY: f64 = 4.0 / 3.0;
+
+/// See [`LEAST_SEEN`].
+const SEEN: f64 = 0.75;
+
 /// Sums of one member over one stretch of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Bin {
@@ -41,6 +53,21 @@ pub(crate) struct Bin {
     /// Events.
     pub(crate) events: f64,
 }
+/// A late arrival that sticks out of its chunk.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Event {
+    /// Who.
+    pub(crate) member: u32,
+    /// Stretch of time.
+    pub(crate) stretch: u32,
+    /// Lateness beyond the chunk's median, µs.
+    pub(crate) micros: f64,
+    /// Of the collective.
+    pub(crate) function: u32,
+    /// Of the collective.
+    pub(crate) number: i64,
+}
+
 /// One communicator over time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace {
@@ -52,10 +79,12 @@ pub(crate) struct Trace {
     pub(crate) transfer: BTreeMap<(u32, u64), Vec<Transfer>>,
     /// Per member: its stamp minus the mean stamp of the collective, summed (µs), and how many.
     pub(crate) stamp_offset: Vec<(f64, f64)>,
-    /// Events: member, stretch, µs beyond the chunk's median; the first [`MAX_EVENTS`].
-    pub(crate) events: Vec<(u32, u32, f64)>,
+    /// Events; the first [`MAX_EVENTS`].
+    pub(crate) events: Vec<Event>,
     /// Whether ranks were compared by long chunks.
     pub(crate) sparse: bool,
+    /// Whether some ranks left no file, so that transfers are those of the others: at most too long, where a missing rank came last.
+    pub(crate) partial: bool,
     /// Collectives to show: of each member that is markedly late at some time, a few.
     pub(crate) examples: Vec<Example>,
 }
@@ -95,6 +124,7 @@ impl Trace {
             *a = (a.0 + b.0, a.1 + b.1);
         }
         self.sparse |= other.sparse;
+        self.partial |= other.partial;
         self.events.extend(other.events);
         self.events.truncate(MAX_EVENTS);
         self.examples.extend(other.examples);
@@ -117,7 +147,10 @@ pub(crate) fn trace(
         stamp_offset: vec![(0.0, 0.0); members],
         ..Trace::default()
     };
+    let whole = comm.n_ranks as usize;
     let mut stretches = grid.cursor();
+    let enough = |seen: usize| seen >= LEAST_SEEN && (seen as f64) >= SEEN * whole as f64;
+    t.partial = members < whole && enough(members);
     let compared: Vec<bool> = matched
         .cells()
         .iter()
@@ -128,11 +161,13 @@ pub(crate) fn trace(
         // A line is written up to one interval after the operation; the mean over ranks is half an interval late.
         let stamp = c.mean_stamp();
         let stretch = stretches.stretch((stamp - dump_interval / 2.0) as i64);
-        let transfer = (c.rows.len() == comm.n_ranks as usize).then(|| c.shortest());
+        let complete = c.rows.len() == whole;
+        let all_there = complete || (t.partial && c.rows.len() == members);
+        let transfer = all_there.then(|| c.shortest());
         for r in c.rows {
             let bin = &mut t.bins[r.member as usize * grid.len() + stretch];
             bin.micros += r.micros;
-            if let Some(shortest) = transfer {
+            if let Some(shortest) = transfer.filter(|_| complete) {
                 bin.wait += r.micros - shortest;
             }
         }
@@ -157,8 +192,9 @@ pub(crate) fn trace(
     for &(&cell, moments) in &cells {
         let records: usize = moments.iter().map(|m| m.rows.len()).sum();
         let complete = moments.iter().filter(|m| m.transfer.is_some()).count();
-        // Two ranks of a collective tell which of them was later, whoever else is missing.
-        if records >= 2 * moments.len() {
+        // Two ranks of a collective tell which of them was later, whoever else is missing. Of two ranks in all, each loses some.
+        let told = moments.iter().filter(|m| m.rows.len() > 1).count();
+        if records >= 2 * moments.len() || MOSTLY * told as f64 >= moments.len() as f64 {
             lateness.add(&mut t, moments);
         } else {
             t.sparse = true;

@@ -6,7 +6,8 @@
 
 use super::robust;
 
-/// Points in a block: about what one smoothing chunk spans, so that blocks are nearly independent.
+/// Points in a block: about what one smoothing chunk spans, so that blocks are nearly independent. No window is shorter; but where dumps
+/// are so rare that only a few stretches hold a value, these are far apart, and two of them are a window.
 const BLOCK: usize = 6;
 
 /// A value and how many independent measurements are behind it.
@@ -82,6 +83,7 @@ pub(crate) fn standout(series: &[Option<Point>], noise: Noise) -> Option<Standou
         weight[i + 1] = weight[i] + p.weight;
         count[i + 1] = count[i] + usize::from(v.is_some());
     }
+    let least = BLOCK.min((present / BLOCK).max(2));
     let mut best: Option<Standout> = None;
     for start in 0..n {
         if series[start].is_none() {
@@ -92,7 +94,7 @@ pub(crate) fn standout(series: &[Option<Point>], noise: Noise) -> Option<Standou
             let behind = weight[end] - weight[start];
             if series[end - 1].is_none()
                 || behind < LEAST_WEIGHT
-                || (length < BLOCK && length < present)
+                || (length < least && length < present)
             {
                 continue;
             }
