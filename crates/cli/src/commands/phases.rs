@@ -106,7 +106,6 @@ impl Phases {
             slow: traces.slow,
             rules,
             max_rows: self.memory.records(),
-            ..AnalyzeOptions::default()
         };
         let job = (self.interrupt).or_abandon(move || analyze(&dataset, &options))??;
         drop(line);

@@ -58,7 +58,7 @@ pub(super) fn read_one(
         on_disk: opened.bytes_on_disk(),
         inner: match ahead {
             true => Input::Ahead(ReadAhead::new(opened)),
-            false => Input::Direct(opened),
+            false => Input::Direct(Box::new(opened)),
         },
         reported: 0,
         io_failed: false,
@@ -99,7 +99,7 @@ pub(super) fn read_one(
 
 /// Bytes, from this thread or another.
 enum Input {
-    Direct(Opened),
+    Direct(Box<Opened>),
     Ahead(ReadAhead),
 }
 

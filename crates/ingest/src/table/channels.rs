@@ -47,7 +47,7 @@ impl ChannelColumns {
         line: u64,
     ) {
         if trace.channels.is_empty() {
-            self.push_row(context, number, operation, trace, None, source_file, line);
+            self.push_row(context, number, operation, trace, None, (source_file, line));
         }
         for channel in &trace.channels {
             self.push_row(
@@ -56,8 +56,7 @@ impl ChannelColumns {
                 operation,
                 trace,
                 Some(channel),
-                source_file,
-                line,
+                (source_file, line),
             );
         }
     }
@@ -69,8 +68,7 @@ impl ChannelColumns {
         operation: &Operation<'_>,
         trace: &Trace,
         channel: Option<&ChannelTrace>,
-        source_file: &str,
-        line: u64,
+        (source_file, line): (&str, u64),
     ) {
         let (kind, place) = match operation.kind {
             OperationKind::Collective => ("coll", 0),
