@@ -20,12 +20,13 @@ use crate::host;
 use crate::measured::Measured;
 use crate::point_to_point::{self, Traffic, exchange};
 use crate::records::algorithms;
-use crate::records::census::{self, Census};
+use crate::records::census::{self, Census, Records};
 use crate::records::clock;
 use crate::records::grid::TimeGrid;
 use crate::records::held::Held;
 use crate::records::operation::semantics;
 use crate::records::scan;
+use crate::records::spill::Spill;
 use crate::rules::{self, RankTails, Rules};
 use crate::{Error, Options};
 
@@ -121,12 +122,15 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
         .filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?)))
         .collect();
     let stamps = TimeGrid::over(spans);
-    // Records that fit are read once, and held until they are matched.
+    // Read once; what doesn't fit into memory waits on disk until it is matched.
     let records: u64 = [Table::Collectives, Table::P2p]
         .iter()
         .map(|&t| rows_of(dataset, t))
         .sum();
-    let taken = census::take(dataset, &stamps, records <= options.max_rows)?;
+    let spill = (records > options.max_rows)
+        .then(|| Spill::new(dataset.root()))
+        .transpose()?;
+    let taken = census::take(dataset, &stamps, spill)?;
     let census = taken.census;
     let topology = Topology::of(&census);
     let timing = census.timing();
@@ -177,25 +181,35 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
         kin,
         family_of,
     };
-    match taken.collectives {
-        Some(held) => match_collectives(&mut m, &held, 0..n),
-        None => {
-            for portion in gather::portions(&rows[0], options.max_rows) {
-                let held = gather::gather(dataset, Table::Collectives, &m, &portion)?;
-                match_collectives(&mut m, &held, portion.comms);
-            }
-        }
-    }
-    match taken.p2p {
-        Some(held) => pair_up(&mut m, &held, 0..n),
-        None => {
-            for portion in gather::portions(&rows[1], options.max_rows) {
-                let held = gather::gather(dataset, Table::P2p, &m, &portion)?;
-                pair_up(&mut m, &held, portion.comms);
-            }
-        }
-    }
+    each_portion(
+        &mut m,
+        &taken.collectives,
+        &rows[0],
+        options,
+        match_collectives,
+    )?;
+    each_portion(&mut m, &taken.p2p, &rows[1], options, pair_up)?;
     Ok(m)
+}
+
+/// Gives all records of a table to `take`, by communicators, as many at a time as memory is to hold.
+fn each_portion(
+    m: &mut Measured,
+    records: &Records,
+    rows_of_comm: &[u64],
+    options: &Options,
+    take: fn(&mut Measured, &Held, Range<usize>),
+) -> Result<(), Error> {
+    match records {
+        Records::Held(held) => take(m, held, 0..rows_of_comm.len()),
+        Records::Spilled(spill, files) => {
+            for portion in gather::portions(rows_of_comm, options.max_rows) {
+                let held = gather::load(spill, files, m, &portion)?;
+                take(m, &held, portion.comms);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn rows_of(dataset: &Dataset, table: Table) -> u64 {
@@ -303,3 +317,7 @@ fn dropped(
     }
     Ok(out)
 }
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;

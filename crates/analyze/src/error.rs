@@ -30,6 +30,14 @@ pub enum Error {
         /// Which column.
         column: String,
     },
+    /// Records that memory doesn't hold can't be kept on disk.
+    #[error("failed to keep records in a temporary file in {folder}: {source}", folder = folder.display())]
+    Spill {
+        /// Where.
+        folder: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The roll-up failed, which is a bug.
     #[error("failed to roll up statistics: {0}")]
     RollUp(String),

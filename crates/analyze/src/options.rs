@@ -12,7 +12,7 @@ pub struct Options {
     /// Limits of the user's own.
     #[cfg(feature = "engine")]
     pub rules: Option<crate::Rules>,
-    /// Records held in memory at a time while collectives are matched, 32 bytes each.
+    /// Records held in memory at a time while collectives are matched, 32 bytes each; those of a larger job wait in a temporary file.
     pub max_rows: u64,
     /// Which host an eBPF trace is of, by the end of its path, where its own word isn't to be taken.
     pub hosts_of_traces: Vec<(String, PathBuf)>,

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::exit::Status;
 use crate::help;
+use crate::memory::Memory;
 use crate::settings::WhichShard;
 
 /// The command line. Without a subcommand it is the main job.
@@ -338,7 +339,7 @@ pub struct TableArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 3,
+        default_value_t = 1,
         value_parser = clap::value_parser!(i32).range(1..=22)
     )]
     pub compression_level: i32,
@@ -357,6 +358,12 @@ pub struct CommonArgs {
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+
+    /// Memory to keep to, such as 512M or 8G
+    ///
+    /// The records of a larger job wait in a temporary file in the report's folder until their turn comes. At least 256M.
+    #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = Memory::parse)]
+    pub memory: Memory,
 
     /// When to use colours
     ///

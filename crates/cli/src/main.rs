@@ -9,6 +9,7 @@ mod failure;
 mod help;
 mod input;
 mod interrupt;
+mod memory;
 mod names;
 mod output;
 mod progress;

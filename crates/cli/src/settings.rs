@@ -10,6 +10,7 @@ use crate::args::{
     AnalyzeArgs, Cli, Color, Command as Typed, CommonArgs, CompareArgs, Format, Gate, IngestArgs,
     MergeArgs, ReportArgs, SlurmScriptArgs, TraceArgs,
 };
+use crate::memory::Memory;
 
 /// What to do, and how to speak.
 #[derive(Debug)]
@@ -18,6 +19,7 @@ pub struct Settings {
     pub voice: Voice,
     /// `None`: one thread per core.
     pub threads: Option<NonZeroUsize>,
+    pub memory: Memory,
 }
 
 #[derive(Debug)]
@@ -169,7 +171,8 @@ impl From<Cli> for Settings {
         Self {
             command,
             voice: common.as_ref().map_or(Voice::DEFAULT, voice),
-            threads: common.and_then(|c| c.threads),
+            threads: common.as_ref().and_then(|c| c.threads),
+            memory: common.map_or(Memory::DEFAULT, |c| c.memory),
         }
     }
 }

@@ -98,6 +98,9 @@ pub fn ingest(options: &Options, progress: &dyn Progress) -> Result<Dataset, Err
     Ok(Dataset::new(folder.root(), &manifest))
 }
 
+/// A file of fewer bytes is read before a thread has started.
+const WORTH_A_THREAD: u64 = 1 << 20;
+
 /// Reads what the plan says must be read, the largest files first so that no thread is left with a large one at the end. After an
 /// error, what was finished and the error.
 fn read_all(
@@ -113,10 +116,14 @@ fn read_all(
     let worker = |_: rayon::BroadcastContext<'_>| {
         let mut done = Vec::new();
         while !failed.load(Ordering::Relaxed) {
-            let Some(step) = order.get(next.fetch_add(1, Ordering::Relaxed)) else {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(step) = order.get(place) else {
                 break;
             };
-            match read_one(options, step, progress, || unfinished.mark()) {
+            // Fewer files are left than threads: another one has time to read and inflate.
+            let ahead = order.len() - place < rayon::current_num_threads()
+                && step.candidate.bytes > WORTH_A_THREAD;
+            match read_one(options, step, ahead, progress, || unfinished.mark()) {
                 Ok(outcome) => done.push(outcome),
                 Err(error) => {
                     failed.store(true, Ordering::Relaxed);

@@ -7,6 +7,9 @@
 //! one family. This needs neither clocks nor the order of operations, and no assumption on what overlaps with what.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
 
 use crate::collective::trace::Bin;
 use crate::measured::Measured;
@@ -115,58 +118,114 @@ pub(crate) fn separate(
                 .collect()
         })
         .collect();
-    let shared = Shared {
-        m,
-        places,
-        series: &series,
-        memo: std::cell::RefCell::default(),
-    };
-    let mut out = Vec::new();
-    for (process, mine) in places.iter().enumerate() {
-        for &(comm, member) in mine {
-            let Some(about) = series[comm]
-                .get(member)
-                .filter(|s| s.iter().any(Option::is_some))
-            else {
-                continue;
-            };
-            let bins = m.traces[comm].member(member);
-            let measured: Series = about
-                .iter()
-                .zip(bins)
-                .map(|(v, b)| v.filter(|_| b.operations > 0.0))
-                .collect();
-            let mut own = measured.clone();
-            for &(other, _) in mine {
-                if other == comm
-                    || m.topology.comms[other].members.len() < 2
-                    || except.contains(&other)
-                {
-                    continue;
-                }
-                let explained = shared.by_fellows(m.family_of[comm], other, process);
-                // Where the fellows are silent, they are taken to share what they share on the whole.
-                let (sum, n) = explained
-                    .iter()
-                    .flatten()
-                    .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
-                let usual = if n > 0 { sum / f64::from(n) } else { 0.0 };
-                for ((value, explained), all) in own.iter_mut().zip(&explained).zip(&measured) {
-                    if let (Some(v), Some(all)) = (value.as_mut(), all) {
-                        *v = v.min(all - explained.unwrap_or(usual).max(0.0));
-                    }
-                }
+    let fellows = Fellows::of(m, places, &series);
+    places
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(process, mine)| of_process(m, &fellows, except, process, mine))
+        .collect()
+}
+
+/// The lateness of one process in each of its communicators.
+fn of_process(
+    m: &Measured,
+    fellows: &Fellows<'_>,
+    except: &BTreeSet<usize>,
+    process: usize,
+    mine: &[(usize, usize)],
+) -> Vec<Own> {
+    // A process is in hundreds of communicators, but these are of few circles.
+    let circles: BTreeSet<usize> = mine
+        .iter()
+        .filter(|&&(other, _)| {
+            m.topology.comms[other].members.len() >= 2 && !except.contains(&other)
+        })
+        .map(|&(other, _)| fellows.circle_of[other])
+        .collect();
+    let mut passed_on: BTreeMap<usize, PassedOn> = BTreeMap::new();
+    let mut out = Vec::with_capacity(mine.len());
+    for &(comm, member) in mine {
+        let Some(about) = fellows.series[comm]
+            .get(member)
+            .filter(|s| s.iter().any(Option::is_some))
+        else {
+            continue;
+        };
+        let bins = m.traces[comm].member(member);
+        let measured: Series = about
+            .iter()
+            .zip(bins)
+            .map(|(v, b)| v.filter(|_| b.operations > 0.0))
+            .collect();
+        let (family, circle) = (m.family_of[comm], fellows.circle_of[comm]);
+        let passed_on = passed_on.entry(family).or_insert_with(|| {
+            let mut passed_on = PassedOn::nothing(m.grid.len());
+            for &circle in &circles {
+                passed_on.add(circle, &fellows.share(family, circle, process));
             }
-            out.push(Own {
-                comm,
-                member,
-                process,
-                measured,
-                own,
-            });
-        }
+            passed_on
+        });
+        let own = measured
+            .iter()
+            .enumerate()
+            .map(|(b, all)| all.map(|all| all - passed_on.but_through(circle, b)))
+            .collect();
+        out.push(Own {
+            comm,
+            member,
+            process,
+            measured,
+            own,
+        });
     }
     out
+}
+
+/// The most that the fellows in any circle of a process share in one family, stretch by stretch; and the most but for one circle, since
+/// what is looked at doesn't explain itself.
+struct PassedOn(Vec<Largest>);
+
+/// The two largest values, and whose the first is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Largest {
+    first: f64,
+    through: Option<usize>,
+    second: f64,
+}
+
+impl PassedOn {
+    fn nothing(stretches: usize) -> Self {
+        Self(vec![Largest::default(); stretches])
+    }
+
+    /// Adds what is shared through a circle. Where its members are silent, they are taken to share what they share on the whole.
+    fn add(&mut self, through: usize, shared: &Series) {
+        let (sum, n) = shared
+            .iter()
+            .flatten()
+            .fold((0.0, 0_u32), |a, v| (a.0 + v, a.1 + 1));
+        let usual = if n > 0 { sum / f64::from(n) } else { 0.0 };
+        for (largest, value) in self.0.iter_mut().zip(shared) {
+            let value = value.unwrap_or(usual);
+            if value > largest.first {
+                largest.second = largest.first;
+                largest.first = value;
+                largest.through = Some(through);
+            } else if value > largest.second {
+                largest.second = value;
+            }
+        }
+    }
+
+    /// The most that is passed on at a stretch, never below zero, through any circle but this one.
+    fn but_through(&self, circle: usize, stretch: usize) -> f64 {
+        let largest = self.0[stretch];
+        if largest.through == Some(circle) {
+            largest.second
+        } else {
+            largest.first
+        }
+    }
 }
 
 impl Own {
@@ -197,40 +256,97 @@ pub(crate) fn weighted(series: &Series, bins: &[Bin]) -> Vec<Option<Point>> {
         .collect()
 }
 
-/// Medians over the fellows in a communicator of a quantity in a family.
-struct Shared<'a> {
+/// Who shares a communicator with whom, and what they show elsewhere.
+///
+/// Communicators with the same members are one circle: whoever is late in one of them is so towards the same fellows.
+struct Fellows<'a> {
     m: &'a Measured,
-    places: &'a [Vec<(usize, usize)>],
+    /// By communicator, a series a member.
     series: &'a [Vec<Series>],
-    memo: std::cell::RefCell<BTreeMap<(usize, usize), Series>>,
+    /// By communicator.
+    circle_of: Vec<usize>,
+    /// The processes of each.
+    circles: Vec<Vec<usize>>,
+    /// By process, its places sorted by family.
+    by_family: Vec<Vec<(usize, (usize, usize))>>,
+    /// What all members of a circle of many share in a family.
+    of_many: Vec<OnceLock<Vec<(usize, Series)>>>,
 }
 
-impl Shared<'_> {
-    /// What the fellows of `process` in communicator `through` show in their communicators of `family`, at the median.
-    fn by_fellows(&self, family: usize, through: usize, process: usize) -> Series {
-        let members = &self.m.topology.comms[through].members;
-        if members.len() <= MANY {
-            return self.median(family, through, Some(process));
+impl<'a> Fellows<'a> {
+    fn of(m: &'a Measured, places: &[Vec<(usize, usize)>], series: &'a [Vec<Series>]) -> Self {
+        let by_family = places
+            .iter()
+            .map(|mine| {
+                let mut mine: Vec<_> = mine.iter().map(|&p| (m.family_of[p.0], p)).collect();
+                mine.sort_by_key(|&(family, _)| family);
+                mine
+            })
+            .collect();
+        let mut numbers: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        let circle_of = m
+            .topology
+            .comms
+            .iter()
+            .map(|comm| {
+                let mut processes: Vec<usize> =
+                    comm.members.iter().map(|x| x.1.0 as usize).collect();
+                processes.sort_unstable();
+                processes.dedup();
+                let next = numbers.len();
+                *numbers.entry(processes).or_insert(next)
+            })
+            .collect();
+        let mut circles = vec![Vec::new(); numbers.len()];
+        for (processes, number) in numbers {
+            circles[number] = processes;
         }
-        if let Some(known) = self.memo.borrow().get(&(family, through)) {
-            return known.clone();
+        Self {
+            m,
+            series,
+            circle_of,
+            by_family,
+            of_many: circles.iter().map(|_| OnceLock::new()).collect(),
+            circles,
         }
-        let all = self.median(family, through, None);
-        self.memo
-            .borrow_mut()
-            .insert((family, through), all.clone());
-        all
     }
 
-    fn median(&self, family: usize, through: usize, but: Option<usize>) -> Series {
-        let fellows: Vec<&Series> = self.m.topology.comms[through]
-            .members
+    /// What the fellows of `process` in a circle show in their other communicators of `family`, at the median.
+    fn share(&self, family: usize, circle: usize, process: usize) -> Series {
+        let members = &self.circles[circle];
+        if members.len() <= MANY {
+            return self.median(family, circle, Some(process));
+        }
+        let of_many = self.of_many[circle].get_or_init(|| {
+            let families: BTreeSet<usize> = members
+                .iter()
+                .flat_map(|&p| &self.by_family[p])
+                .map(|&(family, _)| family)
+                .collect();
+            families
+                .into_iter()
+                .map(|family| (family, self.median(family, circle, None)))
+                .collect()
+        });
+        match of_many.binary_search_by_key(&family, |&(family, _)| family) {
+            Ok(at) => of_many[at].1.clone(),
+            Err(_) => vec![None; self.m.grid.len()],
+        }
+    }
+
+    fn median(&self, family: usize, circle: usize, but: Option<usize>) -> Series {
+        let fellows: Vec<&Series> = self.circles[circle]
             .iter()
-            .map(|x| x.1.0 as usize)
-            .filter(|&p| Some(p) != but)
-            .flat_map(|p| &self.places[p])
-            .filter(|(c, _)| *c != through && self.m.family_of[*c] == family)
-            .filter_map(|&(c, i)| self.series[c].get(i))
+            .filter(|&&p| Some(p) != but)
+            .flat_map(|&p| {
+                let places = &self.by_family[p];
+                let start = places.partition_point(|&(f, _)| f < family);
+                places[start..]
+                    .iter()
+                    .take_while(move |&&(f, _)| f == family)
+            })
+            .filter(|(_, (c, _))| self.circle_of[*c] != circle)
+            .filter_map(|&(_, (c, i))| self.series[c].get(i))
             .collect();
         let mut values = Vec::with_capacity(fellows.len());
         (0..self.m.grid.len())

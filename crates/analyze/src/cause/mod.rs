@@ -51,6 +51,9 @@ pub(crate) struct Causes {
     pub(crate) suspects: Vec<Suspect>,
 }
 
+/// A slow fabric is no cause of its own where retransmits of hosts explain at least this part of what it costs.
+const MOST_OF_A_LOSS: f64 = 0.5;
+
 /// Looks for causes. `retransmits` are those that traces show; `call_micros` is the time of the calls in them, for jobs without dumps.
 pub(crate) fn find(
     m: &mut Measured,
@@ -148,7 +151,12 @@ pub(crate) fn find(
             &h.standout,
         )),
     }));
-    told.extend(links.iter().map(|l| {
+    // Retransmits on one host slow down whoever talks with it, which looks like the whole fabric.
+    let by_retransmits: f64 = retransmits.iter().map(|r| r.time_lost).sum();
+    let explained = |l: &slow_link::SlowLink| {
+        l.scope == Scope::Fabric && by_retransmits >= MOST_OF_A_LOSS * l.time_lost
+    };
+    told.extend(links.iter().filter(|l| !explained(l)).map(|l| {
         let slow: Vec<&Unit> = l.units.iter().map(|&u| &units[u]).collect();
         let window = l.standout.start..l.standout.end;
         Told {

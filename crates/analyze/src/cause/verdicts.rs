@@ -393,7 +393,7 @@ pub(crate) fn retransmits(m: &Measured, r: &Retransmits, call_micros: f64) -> Fi
         ),
         kind: FindingKind::TcpRetransmits,
         severity: severity(&impact),
-        confidence: confidence(-r.chance.max(1e-300).log10(), 5.0, 1),
+        confidence: confidence(-r.chance.max(1e-300).log10(), 3.0, 1),
         summary: format!(
             "{summary}: {} of {} retransmits fall into slow operations{} ({} a second there, {} elsewhere){to}; {} took {}, where {} is usual.",
             words::count(r.inside.0),
@@ -419,8 +419,12 @@ pub(crate) fn retransmits(m: &Measured, r: &Retransmits, call_micros: f64) -> Fi
         evidence: evidence(vec![
             ("retransmits_in_slow_operations", json!(r.inside.0)),
             ("retransmits", json!(r.inside.1)),
-            ("bursts_a_second_in_slow_operations", rounded(r.rates.0)),
-            ("bursts_a_second_elsewhere", rounded(r.rates.1)),
+            (
+                "retransmits_a_second_in_slow_operations",
+                rounded(r.rates.0),
+            ),
+            ("retransmits_a_second_elsewhere", rounded(r.rates.1)),
+            ("retransmits_beyond_the_expected", rounded(r.beyond)),
             ("operations_with_a_retransmit", json!(r.operations)),
             ("typical_slow_us", rounded(r.micros.0)),
             ("typical_us", rounded(r.micros.1)),

@@ -1,8 +1,7 @@
-//! The records of some communicators, brought together from the files that hold them.
+//! The records of some communicators, brought together from where they lie: a temporary file, or those of the dataset.
 //!
 //! Matching needs all ranks of a communicator side by side, and memory is bounded: where the records of a job don't fit,
-//! communicators are taken in portions whose records do, and one too large for that in portions of its sequence numbers. The
-//! dataset is then read once a portion.
+//! communicators are taken in portions whose records do, and one too large for that in portions of its sequence numbers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,8 +14,9 @@ use crate::communicator::Topology;
 use crate::measured::Measured;
 use crate::records::cell::{CellIndex, CellKey};
 use crate::records::census::Census;
-use crate::records::held::{Held, HeldFile, Record};
+use crate::records::held::{Cell, Held, HeldFile, Record};
 use crate::records::scan;
+use crate::records::spill::{Spill, SpilledFile};
 
 /// Communicators (by index) and the part of their sequence numbers to take: part `k` of `n`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,34 @@ pub(crate) fn portions(rows_of_comm: &[u64], max_rows: u64) -> Vec<Portion> {
     out
 }
 
-/// Reads the records of a portion.
+/// Reads the records of a portion from the temporary file.
+pub(crate) fn load(
+    spill: &Spill,
+    files: &[SpilledFile],
+    m: &Measured,
+    portion: &Portion,
+) -> Result<Held, Error> {
+    let ranges = part_ranges(&m.census, &m.topology, portion);
+    let wanted = |endpoint: u32| {
+        let place = m.topology.place.get(endpoint as usize);
+        place.is_some_and(|place| portion.comms.contains(&(place.0 as usize)))
+    };
+    let keep = |record: &Record, &(function, _, timing): &Cell| {
+        timing == m.timing
+            && ranges.as_ref().is_none_or(|ranges| {
+                ranges.get(&function).is_some_and(|&(first, last)| {
+                    first <= record.sequence_number && record.sequence_number <= last
+                })
+            })
+    };
+    let files: Vec<HeldFile> = files
+        .par_iter()
+        .map(|file| spill.load(file, wanted, keep))
+        .collect::<Result<_, _>>()?;
+    Ok(Held::new(files))
+}
+
+/// Reads the records of a portion from the dataset.
 pub(crate) fn gather(
     dataset: &Dataset,
     table: Table,

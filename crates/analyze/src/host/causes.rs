@@ -6,7 +6,9 @@
 
 use super::activity::{Activity, Cause};
 use super::coincidence::{Happened, chance};
+use super::excess::{Part, excess};
 use super::late_windows::LateWindows;
+use super::running::Running;
 use super::stretches::{Stretch, Stretches};
 use crate::statistics::robust;
 
@@ -62,6 +64,9 @@ pub(crate) fn judge(
     if windows.total() <= 0 {
         return Vec::new();
     }
+    let running = Running::of(late.each.iter().copied(), span);
+    let mut lengths: Vec<f64> = late.each.iter().map(|e| e.1).collect();
+    let length = robust::median(&mut lengths).unwrap_or_default();
     let tried = Cause::ALL
         .iter()
         .filter(|c| activity.own.get(c).is_some_and(|own| !own.is_empty()))
@@ -83,6 +88,8 @@ pub(crate) fn judge(
                 &Setting {
                     late,
                     windows: &windows,
+                    running: &running,
+                    length,
                     span,
                     peers,
                     scale,
@@ -97,6 +104,9 @@ pub(crate) fn judge(
 struct Setting<'a> {
     late: &'a LateWindows,
     windows: &'a Stretches,
+    /// How likely it was late at each moment, and how long each time, ns.
+    running: &'a Running,
+    length: f64,
     span: Stretch,
     /// Per second of late times, each peer.
     peers: Vec<f64>,
@@ -147,6 +157,14 @@ fn of_cause(cause: Cause, own: &[Stretch], s: &Setting<'_>) -> Verdict {
     } else {
         Happened::Moments(&moments)
     };
+    let more = match happened {
+        Happened::Times(_) => None,
+        Happened::Moments(at) => excess(&[Part {
+            running: s.running,
+            at,
+            length: s.length,
+        }]),
+    };
     let length = (s.span.1 - s.span.0).max(1) as f64;
     let total = s.windows.total() as f64;
     let inside = happened.inside(s.windows.all());
@@ -168,16 +186,24 @@ fn of_cause(cause: Cause, own: &[Stretch], s: &Setting<'_>) -> Verdict {
     let anyway = outside.into_iter().chain(of_peers).fold(0.0, f64::max);
     let excess = (share - anyway).max(0.0) * total / unit;
     let explains = cause.takes_time().then(|| (excess / s.late.late).min(1.0));
-    let p =
-        (inside > 0 && outside.is_some()).then(|| chance(s.windows, &happened, s.span, s.asked));
+    let p = match happened {
+        Happened::Times(_) => {
+            (inside > 0 && outside.is_some()).then(|| chance(s.windows, &happened, s.span, s.asked))
+        }
+        Happened::Moments(_) => more.map(|e| e.chance),
+    };
     let events_inside = Happened::Moments(&moments).inside(s.windows.all()) as u64;
+    let rarely_else = match more {
+        // Windows that are wider than the lateness in them hold what happens anyway, too.
+        Some(e) => e.rates.0 >= TIMES_OF_MOMENTS * e.rates.1,
+        None => outside.is_none_or(|o| share >= TIMES * o),
+    };
     let times_asked = if cause.takes_time() {
         TIMES
     } else {
         TIMES_OF_MOMENTS
     };
-    let rarely_else = outside.is_none_or(|o| share >= times_asked * o)
-        && of_peers.is_none_or(|o| share >= times_asked * o);
+    let rarely_else = rarely_else && of_peers.is_none_or(|o| share >= times_asked * o);
     let enough = match cause {
         Cause::OffCpu | Cause::CudaSync | Cause::BlockIo => explains.is_some_and(|e| e >= EXPLAINS),
         Cause::PageAlloc => events_inside >= LEAST_MOMENTS,
@@ -230,6 +256,7 @@ mod tests {
             .collect();
         LateWindows {
             late: 500.0 * MS as f64,
+            each: windows.iter().map(|w| (*w, 10.0 * MS as f64)).collect(),
             windows: Stretches::of(windows),
             coarse: false,
             latest: None,
@@ -308,5 +335,35 @@ mod tests {
         };
         assert!(!with(at(2), Cause::OomKill, &[]).named);
         assert!(with(at(5), Cause::OomKill, &[]).named);
+    }
+
+    #[test]
+    fn kills_are_named_where_late_times_are_only_known_to_an_interval() {
+        // Each late time lies somewhere in 100 ms, and these fill half of the run.
+        let exact = late();
+        let wide = |w: &Stretch, i: usize| {
+            let before = (i * i * 11 % 90) as i64 * MS;
+            (w.0 - before, w.0 - before + 100 * MS)
+        };
+        let all = exact.windows.all().iter().enumerate();
+        let each: Vec<(Stretch, f64)> = all.map(|(i, w)| (wide(w, i), 10.0 * MS as f64)).collect();
+        let coarse = LateWindows {
+            windows: Stretches::of(each.iter().map(|e| e.0).collect()),
+            each,
+            coarse: true,
+            ..exact.clone()
+        };
+        let judged = |at: Vec<Stretch>| {
+            let mut activity = Activity::default();
+            activity.own.insert(Cause::OomKill, at);
+            judge(&coarse, &activity, (0, 10_000 * MS), 1)
+                .remove(0)
+                .named
+        };
+        let moment = |at: i64| (at, at);
+        let in_late = exact.windows.all().iter().step_by(3);
+        assert!(judged(in_late.map(|w| moment(w.0 + 5 * MS)).collect()));
+        // As many at any time.
+        assert!(!judged((0..17).map(|k| moment(k * 588 * MS)).collect()));
     }
 }

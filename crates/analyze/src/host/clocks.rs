@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use nccl_report_ingest::{Dataset, Table};
 
+use super::ended::LATE_DUMP;
 use super::store::HostTraces;
-use super::transfers::LATE_DUMP;
 use crate::Error;
 use crate::measured::Measured;
 use crate::records::{scan, traces};
@@ -85,10 +85,15 @@ pub(crate) fn ahead(
             if let Some(ahead) = by_kernels(&ops, of_process) {
                 out.insert(process.0, ahead);
             }
-        } else if let Some(of_process) = lines.get(&process)
-            && let Some(ahead) = by_lines(&ops, of_process, m.dump_interval.unwrap_or(0.0) * 1e3)
-        {
-            out.insert(process.0, ahead);
+        } else if let Some(of_process) = lines.get(&process) {
+            // Lines are in the order of ends: one stream overtakes another.
+            for list in ops.values_mut() {
+                list.sort_unstable_by_key(|call| call.1);
+            }
+            let interval = m.dump_interval.unwrap_or(0.0) * 1e3;
+            if let Some(ahead) = by_lines(&ops, of_process, interval) {
+                out.insert(process.0, ahead);
+            }
         }
     }
     Ok(out)

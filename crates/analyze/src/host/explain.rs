@@ -73,16 +73,17 @@ pub(crate) fn examine(
     let found = slow_calls::slow_calls(&all, options.slow)?;
     let ahead = clocks::ahead(dataset, m, &all)?;
     let any_retransmits = all.hosts().any(|host| !all.retransmits(host).is_empty());
-    let of_dumps = if any_retransmits {
+    let mut of_dumps = if any_retransmits {
         transfers::windows(dataset, m, options.max_rows)?
     } else {
         BTreeMap::new()
     };
+    for (host, windows) in &mut of_dumps {
+        *windows = windows.later(ahead.get(host).copied().unwrap_or(0));
+    }
     let mut windows = BTreeMap::new();
     for host in all.hosts() {
-        let dumps = of_dumps
-            .get(host)
-            .map(|w| w.later(ahead.get(host).copied().unwrap_or(0)));
+        let dumps = of_dumps.get(host).cloned();
         let calls = found.windows.get(host).cloned();
         let says = |w: &HostWindows| !w.slow.is_empty();
         // Kernels are the transfer itself; a call may return before it begins; a dump says only about when.
@@ -94,7 +95,7 @@ pub(crate) fn examine(
         };
         windows.extend(chosen.map(|w| (host.to_owned(), w)));
     }
-    let retransmits = retransmit::retransmits(&all, &windows);
+    let retransmits = retransmit::retransmits(&all, &windows, &of_dumps);
     Ok(Some(Examined {
         all,
         found,
@@ -367,7 +368,7 @@ fn pictures_of_retransmits(
     let mut out = Vec::new();
     for one in found {
         let id = format!("tcp_retransmits:{}", one.host);
-        let windows = windows.get(&one.host);
+        let windows = windows.get(one.senders.first().unwrap_or(&one.host));
         out.extend(windows.and_then(|w| pictures::of_retransmits(all, &id, one, w)));
     }
     out

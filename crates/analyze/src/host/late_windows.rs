@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nccl_report_ingest::{Dataset, Table};
 
-use super::stretches::Stretches;
-use super::transfers::{ended, portions_of};
+use super::stretches::{Stretch, Stretches};
+use super::transfers::{ends, host_of_members, portions_of};
 use crate::Error;
 use crate::collective::gather;
 use crate::collective::order;
@@ -28,6 +28,8 @@ const MOST: usize = 100_000;
 pub(crate) struct LateWindows {
     /// By the mean of the hosts' clocks, ns.
     pub(crate) windows: Stretches,
+    /// Each of them, and how late it was within, ns.
+    pub(crate) each: Vec<(Stretch, f64)>,
     /// How late all in all, ns.
     pub(crate) late: f64,
     /// Whether they are only known to about a dump interval.
@@ -50,7 +52,7 @@ pub(crate) struct Arrival {
     pub(crate) window: (i64, i64),
     /// The member that arrived last.
     member: u32,
-    /// It ended between these, µs by the mean of the hosts' clocks.
+    /// It ended between these, µs by the mean of the hosts' clocks as that of its own host tells it; zero until that is looked up.
     ended: (i64, i64),
 }
 
@@ -62,16 +64,22 @@ pub(crate) fn late_windows(
     members: &BTreeSet<u32>,
     max_rows: u64,
 ) -> Result<Option<LateWindows>, Error> {
-    let interval = m.dump_interval.unwrap_or(0.0);
     let functions = m.census.functions.items();
+    let (_, host_of) = host_of_members(m, comm);
     let n_ranks = m.topology.comms[comm].n_ranks;
     let mut arrivals: Vec<Arrival> = Vec::new();
     for portion in portions_of(m, comm, max_rows) {
         let gathered = gather::gather(dataset, Table::Collectives, m, &portion)?;
-        for (x, _) in order::matched(m, comm, &gathered).collectives() {
+        let matched = order::matched(m, comm, &gathered);
+        let ends = ends(m, comm, &matched, &host_of);
+        for ((x, _), ended) in matched.collectives().zip(&ends.each) {
             let function = &functions[x.cell().0 as usize];
             if semantics(function, n_ranks).ends_together {
-                arrivals.extend(arrival(x.rows, members, interval));
+                arrivals.extend(arrival(x.rows, members).map(|a| {
+                    let ahead = ends.ahead[host_of[a.member as usize]];
+                    let ended = (ended.0 + ahead, ended.1 + ahead);
+                    Arrival { ended, ..a }
+                }));
             }
         }
     }
@@ -112,6 +120,7 @@ pub(crate) fn late_windows(
     }
     Ok(Some(LateWindows {
         windows: Stretches::of(arrivals.iter().map(|a| a.window).collect()),
+        each: arrivals.iter().map(|a| (a.window, a.late * 1e3)).collect(),
         late: arrivals.iter().map(|a| a.late * 1e3).sum(),
         coarse,
         latest: arrivals.into_iter().next(),
@@ -119,7 +128,7 @@ pub(crate) fn late_windows(
 }
 
 /// How the members' arrival stands to that of the others, if it was the last.
-fn arrival(rows: &[Row], members: &BTreeSet<u32>, interval: f64) -> Option<Arrival> {
+fn arrival(rows: &[Row], members: &BTreeSet<u32>) -> Option<Arrival> {
     let others = rows
         .iter()
         .filter(|r| !members.contains(&r.member))
@@ -130,7 +139,7 @@ fn arrival(rows: &[Row], members: &BTreeSet<u32>, interval: f64) -> Option<Arriv
         .filter(|r| members.contains(&r.member))
         .min_by(|a, b| a.micros.total_cmp(&b.micros))?;
     let late = others - own.micros;
-    (late.is_finite() && late > 0.0).then(|| Arrival {
+    (late.is_finite() && late > 0.0).then_some(Arrival {
         function: own.function,
         size: own.size,
         sequence_number: own.sequence_number,
@@ -138,7 +147,7 @@ fn arrival(rows: &[Row], members: &BTreeSet<u32>, interval: f64) -> Option<Arriv
         micros: own.micros,
         window: (0, 0),
         member: own.member,
-        ended: ended(rows.iter().map(|r| r.dumped), interval),
+        ended: (0, 0),
     })
 }
 
@@ -229,13 +238,11 @@ mod tests {
             row(1, 100.0, 1_040),
             row(2, 300.0, 990),
         ];
-        let late = arrival(&rows, &[1].into(), 100.0).expect("the last to arrive");
+        let late = arrival(&rows, &[1].into()).expect("the last to arrive");
         assert!((late.late - 200.0).abs() < 1e-9);
-        // By its own stamp it ended in 935..1040 (an interval and a twentieth before it), by all of them in 935..990.
-        assert_eq!(late.ended, (935, 990));
-        assert!(arrival(&rows, &[0].into(), 100.0).is_none());
-        assert!(arrival(&rows, &[0, 1, 2].into(), 100.0).is_none());
-        let host = arrival(&rows, &[1, 2].into(), 100.0).expect("both after rank 0");
+        assert!(arrival(&rows, &[0].into()).is_none());
+        assert!(arrival(&rows, &[0, 1, 2].into()).is_none());
+        let host = arrival(&rows, &[1, 2].into()).expect("both after rank 0");
         assert!((host.late - 400.0).abs() < 1e-9);
     }
 }

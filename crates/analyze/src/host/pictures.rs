@@ -135,7 +135,9 @@ pub(crate) fn of_retransmits(
     found: &Retransmits,
     windows: &HostWindows,
 ) -> Option<HostTimeline> {
-    let list = all.retransmits(&found.host);
+    // Whoever sends again to it, if it is the receiver.
+    let host = found.senders.first().unwrap_or(&found.host);
+    let list = all.retransmits(host);
     let slowest = windows
         .slow
         .iter()
@@ -158,10 +160,10 @@ pub(crate) fn of_retransmits(
     let title = format!(
         "An operation of {} on {}, usually {}, and the TCP retransmits in it",
         crate::cause::words::duration(slowest.micros),
-        found.host,
+        host,
         crate::cause::words::duration(slowest.usual),
     );
-    Some(sheet.finish(finding, title, &found.host, coarse, 0))
+    Some(sheet.finish(finding, title, host, coarse, 0))
 }
 
 /// A cause as a lane is called.

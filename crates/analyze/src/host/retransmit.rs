@@ -1,16 +1,16 @@
 //! Slow collectives that coincide with TCP retransmits of a host, far more often than chance.
 //!
-//! Retransmits happen on any busy network, and slow collectives for many reasons; some always coincide. If they had nothing to
-//! do with each other, a retransmit would fall into a slow stretch as often as slow stretches fill the time: the number that
-//! do is binomial, and its tail is the evidence. Retransmits come in bursts, so one burst counts once.
-//!
-//! A segment is sent again by the sender, wherever it was lost. Where several hosts send again to one address, the receiver's side loses
-//! them; from one sender to one receiver nothing tells the two sides apart, and the sender is named.
+//! Retransmits happen on any busy network, and slow collectives for many reasons; some always coincide. So the rate while slow operations
+//! ran is held against the rate else, of a host as a whole and of each of its connections, and against that in ordinary operations,
+//! since a network that carries more loses more (`excess`). Which side loses them is for `receiver` to say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::excess::{Excess, Part, excess};
+use super::receiver::to_one_receiver;
+use super::running::Running;
 use super::store::{HostTraces, Retransmit};
-use super::stretches::Stretches;
+use super::stretches::{Stretch, Stretches};
 use crate::facts::WindowSource;
 use crate::statistics::robust;
 
@@ -21,20 +21,21 @@ const SLOW: f64 = 5.0;
 /// Shorter calls aren't slowed by retransmits, whose time-outs are 5 ms at the least.
 const LEAST_NANOS: f64 = 5e6;
 
-/// Retransmits within this time are one burst.
-const BURST_NANOS: i64 = 10_000_000;
+/// Retransmits beyond those expected, at least; fewer are anecdotes.
+const LEAST_BEYOND: f64 = 5.0;
 
-/// Bursts inside slow stretches, at least.
-const LEAST_BURSTS: u64 = 5;
+/// As many beyond those expected for each slow operation, at least: with less, most of them are slow for other reasons. The share that a
+/// cause on the host has to explain, too.
+const EXPLAINS: f64 = 0.3;
 
-/// Times as many bursts a second inside slow stretches as outside, at least.
-const RATE: f64 = 5.0;
+/// Half as frequent again as elsewhere, at least: over long runs chance rules out less than that, and so may anything else.
+const RATE: f64 = 1.5;
 
-/// Chance of so many under coincidence, over all hosts.
-const CHANCE: f64 = 1e-5;
+/// Chance of naming any host wrongly, over all hosts and connections.
+const CHANCE: f64 = 1e-3;
 
-/// So much of the retransmits inside slow stretches must go to one address, from several hosts, for the receiver to be to blame.
-const TO_ONE: f64 = 0.8;
+/// With ordinary operations in less of the time than this, what falls into them tells no rate.
+const LEAST_ORDINARY: f64 = 0.05;
 
 /// Whether an operation of this length (ns) is slow, where `median` is usual for its kind.
 pub(crate) fn is_slow(length: f64, median: f64) -> bool {
@@ -60,6 +61,8 @@ pub(crate) struct HostWindows {
     /// The time that was looked at, ns by the host's clock.
     pub(crate) span: (i64, i64),
     pub(crate) slow: Vec<SlowSpan>,
+    /// When any operation ran, slow or not; empty where that isn't known.
+    pub(crate) operating: Stretches,
     pub(crate) source: WindowSource,
 }
 
@@ -69,14 +72,21 @@ impl HostWindows {
         Self {
             span: (i64::MAX, i64::MIN),
             slow: Vec::new(),
+            operating: Stretches::default(),
             source,
         }
     }
 
     /// Adds what one trace says.
-    pub(crate) fn add(&mut self, span: (i64, i64), slow: Vec<SlowSpan>) {
+    pub(crate) fn add(&mut self, span: (i64, i64), slow: Vec<SlowSpan>, operating: Stretches) {
         self.span = (self.span.0.min(span.0), self.span.1.max(span.1));
         self.slow.extend(slow);
+        if self.operating.all().is_empty() {
+            self.operating = operating;
+        } else {
+            let both = [self.operating.all(), operating.all()].concat();
+            self.operating = Stretches::of(both);
+        }
     }
 
     /// The same by a clock that is ahead by so many ns.
@@ -92,6 +102,7 @@ impl HostWindows {
                     ..*s
                 })
                 .collect(),
+            operating: Stretches::of(self.operating.all().iter().map(|s| moved(*s)).collect()),
             source: self.source,
         }
     }
@@ -109,15 +120,17 @@ pub(crate) struct Retransmits {
     pub(crate) host: String,
     /// Retransmits in slow stretches, and in all.
     pub(crate) inside: (u64, u64),
-    /// Bursts a second inside slow stretches, and outside.
+    /// Retransmits a second while slow operations ran, and else.
     pub(crate) rates: (f64, f64),
+    /// How many more there were than expected.
+    pub(crate) beyond: f64,
     /// Slow operations of the host with a retransmit in them.
     pub(crate) operations: u64,
     /// Their typical length, and that of their kind, µs.
     pub(crate) micros: (f64, f64),
-    /// Time above the median of their kind, µs, on this host.
+    /// Time above the median of their kind, µs, as far as retransmits explain it.
     pub(crate) time_lost: f64,
-    /// Chance under coincidence.
+    /// Chance under coincidence, over all that was looked at.
     pub(crate) chance: f64,
     /// Where the slow operations come from.
     pub(crate) source: WindowSource,
@@ -127,22 +140,118 @@ pub(crate) struct Retransmits {
     pub(crate) senders: Vec<String>,
 }
 
-/// Every such host, by time lost.
+/// A host's slow operations, ready to be compared with.
+pub(super) struct Prepared<'a> {
+    pub(super) host: &'a str,
+    pub(super) windows: &'a HostWindows,
+    /// The slow transfers whose loss counts: of the dumps, which tell it of every rank, else what windows there are.
+    losses: &'a [SlowSpan],
+    pub(super) running: Running,
+    pub(super) stretches: Stretches,
+    /// Within the span.
+    pub(super) list: Vec<Retransmit>,
+    /// Typical length of a slow operation, ns.
+    pub(super) length: f64,
+}
+
+impl<'a> Prepared<'a> {
+    fn of(
+        host: &'a str,
+        list: &[Retransmit],
+        windows: &'a HostWindows,
+        of_dumps: Option<&'a HostWindows>,
+    ) -> Option<Self> {
+        let span = windows.span;
+        let mut lengths: Vec<f64> = windows.slow.iter().map(|s| s.micros * 1e3).collect();
+        let length = robust::median(&mut lengths)?;
+        let of_windows = windows.slow.iter().map(|s| (s.window, s.micros * 1e3));
+        (span.0 < span.1).then(|| Self {
+            host,
+            windows,
+            losses: of_dumps
+                .map(|dumps| &dumps.slow)
+                .filter(|slow| !slow.is_empty())
+                .unwrap_or(&windows.slow),
+            running: Running::of(of_windows, span),
+            stretches: windows.stretches().within(span),
+            list: list
+                .iter()
+                .copied()
+                .filter(|r| (span.0..=span.1).contains(&r.at))
+                .collect(),
+            length,
+        })
+    }
+
+    /// The moments of those retransmits that a connection takes.
+    pub(super) fn moments(&self, takes: impl Fn(u32) -> bool) -> Vec<i64> {
+        self.list
+            .iter()
+            .filter(|r| takes(r.connection))
+            .map(|r| r.at)
+            .collect()
+    }
+
+    pub(super) fn part<'b>(&'b self, at: &'b [i64]) -> Part<'b> {
+        Part {
+            running: &self.running,
+            at,
+            length: self.length,
+        }
+    }
+
+    /// Slow operations, as many as fit into the time in which one ran: several at once are slowed by the same loss.
+    pub(super) fn operations(&self) -> f64 {
+        self.running.total() / self.length
+    }
+
+    /// Time above the median of their kind of all slow operations, µs.
+    pub(super) fn time_lost(&self) -> f64 {
+        lost(self.losses.iter())
+    }
+
+    /// The rate in ordinary operations, a second, at the least that the number allows.
+    fn ordinary_rate(&self, at: &[i64]) -> Option<f64> {
+        let operating = &self.windows.operating;
+        let slow = &self.stretches;
+        let inside: i64 = slow.all().iter().map(|s| operating.overlap(*s)).sum();
+        let time = (operating.total() - inside) as f64;
+        let n = at
+            .iter()
+            .filter(|&&t| operating.holds(t) && !slow.holds(t))
+            .count() as f64;
+        (time >= LEAST_ORDINARY * self.running.length()).then(|| (n - n.sqrt()) / (time / 1e9))
+    }
+}
+
+/// Every such host, by time lost. `of_dumps` are the slow transfers of the dumps, by the clocks of the traces.
 pub(crate) fn retransmits(
     all: &HostTraces,
     windows: &BTreeMap<String, HostWindows>,
+    of_dumps: &BTreeMap<String, HostWindows>,
 ) -> Vec<Retransmits> {
-    let hosts = windows.len() as f64;
-    let mut out: Vec<Retransmits> = windows
+    let prepared: Vec<Prepared<'_>> = windows
         .iter()
         .filter_map(|(host, windows)| {
-            let events: Vec<i64> = all.retransmits(host).iter().map(|r| r.at).collect();
-            let mut found = judge(host, &events, windows, hosts)?;
-            found.connections = connections(all, host, &windows.stretches());
-            Some(found)
+            Prepared::of(host, all.retransmits(host), windows, of_dumps.get(host))
         })
         .collect();
-    to_one_receiver(all, windows, &mut out);
+    let groups: Vec<BTreeMap<u32, u64>> = prepared.iter().map(connections_of).collect();
+    // A host with one connection is looked at once.
+    let looks = |of: &BTreeMap<u32, u64>| if of.len() > 1 { of.len() } else { 0 };
+    let tests = (prepared.len() + groups.iter().map(looks).sum::<usize>()) as f64;
+    let mut out: Vec<Retransmits> = Vec::new();
+    for (host, groups) in prepared.iter().zip(&groups) {
+        let whole = judge(all, host, None, tests);
+        let of_connections = || {
+            groups
+                .keys()
+                .filter_map(|&c| judge(all, host, Some(c), tests))
+                .min_by(|a, b| a.chance.total_cmp(&b.chance))
+        };
+        out.extend(whole.or_else(of_connections));
+    }
+    to_one_receiver(all, &prepared, tests, &mut out);
     out.sort_by(|a, b| {
         b.time_lost
             .total_cmp(&a.time_lost)
@@ -151,17 +260,105 @@ pub(crate) fn retransmits(
     out
 }
 
-fn inside<'a>(all: &'a HostTraces, host: &str, slow: &Stretches) -> Vec<&'a Retransmit> {
-    all.retransmits(host)
-        .iter()
-        .filter(|r| slow.holds(r.at))
-        .collect()
+/// Retransmits of each connection that has enough of them to be looked at alone.
+fn connections_of(host: &Prepared<'_>) -> BTreeMap<u32, u64> {
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    for r in &host.list {
+        *counts.entry(r.connection).or_default() += 1;
+    }
+    counts.retain(|_, n| *n as f64 >= LEAST_BEYOND);
+    counts
 }
 
-fn connections(all: &HostTraces, host: &str, slow: &Stretches) -> Vec<(String, u64)> {
+/// Whether it is far more than chance and than what happens anyway, and enough to matter.
+pub(super) fn stands(excess: &Excess, operations: f64, tests: f64) -> bool {
+    excess.chance * tests <= CHANCE
+        && excess.beyond >= LEAST_BEYOND.max(EXPLAINS * operations)
+        && excess.rates.0 >= RATE * excess.rates.1
+}
+
+fn judge(
+    all: &HostTraces,
+    host: &Prepared<'_>,
+    connection: Option<u32>,
+    tests: f64,
+) -> Option<Retransmits> {
+    let takes = |c: u32| connection.is_none_or(|one| one == c);
+    let at = host.moments(takes);
+    let mut found = excess(&[host.part(&at)])?;
+    if let Some(ordinary) = host.ordinary_rate(&at).filter(|o| *o > found.rates.1) {
+        found.rates.1 = ordinary;
+        found.beyond = (found.rates.0 - ordinary) * found.ran / 1e9;
+    }
+    if !stands(&found, host.operations(), tests) {
+        return None;
+    }
+    let hit = Hit::of(host, &at)?;
+    Some(Retransmits {
+        host: host.host.to_owned(),
+        inside: hit.inside,
+        rates: found.rates,
+        beyond: found.beyond,
+        operations: hit.operations,
+        micros: hit.micros,
+        time_lost: hit.time_lost * (1.0 - found.rates.1 / found.rates.0),
+        chance: (found.chance * tests).min(1.0),
+        source: host.windows.source,
+        connections: named(all, host, takes),
+        senders: Vec::new(),
+    })
+}
+
+/// The slow operations with a retransmit in them.
+pub(super) struct Hit {
+    /// Retransmits in slow stretches, and in all.
+    pub(super) inside: (u64, u64),
+    pub(super) operations: u64,
+    pub(super) micros: (f64, f64),
+    pub(super) time_lost: f64,
+}
+
+impl Hit {
+    pub(super) fn of(host: &Prepared<'_>, at: &[i64]) -> Option<Self> {
+        let hit: Vec<&SlowSpan> = host
+            .windows
+            .slow
+            .iter()
+            .filter(|s| holds_one(at, s.window))
+            .collect();
+        let mut long: Vec<f64> = hit.iter().map(|s| s.micros).collect();
+        let mut usual: Vec<f64> = hit.iter().map(|s| s.usual).collect();
+        let inside = at.iter().filter(|&&t| host.stretches.holds(t)).count();
+        Some(Self {
+            inside: (inside as u64, at.len() as u64),
+            operations: hit.len() as u64,
+            micros: (robust::median(&mut long)?, robust::median(&mut usual)?),
+            time_lost: lost(host.losses.iter().filter(|s| holds_one(at, s.window))),
+        })
+    }
+}
+
+/// Time above the usual, over all ranks that lost it, µs.
+fn lost<'a>(slow: impl Iterator<Item = &'a SlowSpan>) -> f64 {
+    slow.map(|s| (s.micros - s.usual) * s.ranks).sum()
+}
+
+fn holds_one(at: &[i64], window: Stretch) -> bool {
+    let first = at.partition_point(|&t| t < window.0);
+    at.get(first).is_some_and(|&t| t <= window.1)
+}
+
+/// The connections of retransmits in slow stretches by name, most first.
+pub(super) fn named(
+    all: &HostTraces,
+    host: &Prepared<'_>,
+    takes: impl Fn(u32) -> bool,
+) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for r in inside(all, host, slow) {
-        if let Some(name) = all.connection(r.connection) {
+    for r in host.list.iter().filter(|r| takes(r.connection)) {
+        if host.stretches.holds(r.at)
+            && let Some(name) = all.connection(r.connection)
+        {
             *counts.entry(name).or_default() += 1;
         }
     }
@@ -170,217 +367,6 @@ fn connections(all: &HostTraces, host: &str, slow: &Stretches) -> Vec<(String, u
     counts
 }
 
-/// Where several hosts send again to one address, and hardly anywhere else, the host of that address takes their place.
-fn to_one_receiver(
-    all: &HostTraces,
-    windows: &BTreeMap<String, HostWindows>,
-    found: &mut Vec<Retransmits>,
-) {
-    if found.len() < 2 {
-        return;
-    }
-    let mut to: BTreeMap<&str, (u64, BTreeSet<&str>)> = BTreeMap::new();
-    let mut total = 0;
-    for one in found.iter() {
-        let Some((host, of_host)) = windows.get_key_value(&one.host) else {
-            continue;
-        };
-        for r in inside(all, host, &of_host.stretches()) {
-            total += 1;
-            if let Some(destination) = all.destination(r.connection) {
-                let entry = to.entry(destination).or_default();
-                entry.0 += 1;
-                entry.1.insert(host);
-            }
-        }
-    }
-    let Some((address, (count, senders))) = to
-        .into_iter()
-        .max_by(|a, b| a.1.0.cmp(&b.1.0).then_with(|| b.0.cmp(a.0)))
-    else {
-        return;
-    };
-    if senders.len() < 2 || (count as f64) < TO_ONE * f64::from(total) {
-        return;
-    }
-    // Without a host of that address the senders stay, and their connections tell.
-    let Some(receiver) = all.host_of_address(address).map(str::to_owned) else {
-        return;
-    };
-    let senders: Vec<String> = senders.into_iter().map(str::to_owned).collect();
-    let (blamed, mut rest): (Vec<Retransmits>, Vec<Retransmits>) = std::mem::take(found)
-        .into_iter()
-        .partition(|one| senders.contains(&one.host) && one.host != receiver);
-    let Some(first) = blamed
-        .iter()
-        .max_by(|a, b| a.time_lost.total_cmp(&b.time_lost))
-        .cloned()
-    else {
-        *found = rest;
-        return;
-    };
-    let mut connections: Vec<(String, u64)> =
-        blamed.iter().flat_map(|b| b.connections.clone()).collect();
-    connections.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    rest.retain(|one| one.host != receiver);
-    rest.push(Retransmits {
-        host: receiver,
-        inside: blamed
-            .iter()
-            .fold((0, 0), |a, b| (a.0 + b.inside.0, a.1 + b.inside.1)),
-        operations: blamed.iter().map(|b| b.operations).max().unwrap_or(0),
-        chance: blamed.iter().map(|b| b.chance).fold(1.0, f64::min),
-        connections,
-        senders,
-        ..first
-    });
-    *found = rest;
-}
-
-fn judge(host: &str, events: &[i64], windows: &HostWindows, hosts: f64) -> Option<Retransmits> {
-    let (start, end) = windows.span;
-    if windows.slow.is_empty() || start >= end {
-        return None;
-    }
-    let stretches = windows.stretches().within((start, end));
-    let covered = stretches.total();
-    let share = covered as f64 / (end - start).max(1) as f64;
-    let seen: Vec<i64> = events
-        .iter()
-        .copied()
-        .filter(|t| (start..=end).contains(t))
-        .collect();
-    let bursts: Vec<i64> = seen
-        .chunk_by(|a, b| b - a <= BURST_NANOS)
-        .map(|burst| burst[0])
-        .collect();
-    let within = bursts.iter().filter(|&&t| stretches.holds(t)).count() as u64;
-    let chance = (binomial_tail(within, bursts.len() as u64, share) * hosts).min(1.0);
-    let seconds = |ns: f64| (ns / 1e9).max(1e-9);
-    let rates = (
-        within as f64 / seconds(covered as f64),
-        (bursts.len() as u64 - within) as f64 / seconds((end - start - covered) as f64),
-    );
-    if within < LEAST_BURSTS || chance > CHANCE || rates.0 < RATE * rates.1 {
-        return None;
-    }
-    let hit: Vec<&SlowSpan> = windows
-        .slow
-        .iter()
-        .filter(|s| {
-            let i = seen.partition_point(|&t| t < s.window.0);
-            seen.get(i).is_some_and(|&t| t <= s.window.1)
-        })
-        .collect();
-    let mut long: Vec<f64> = hit.iter().map(|s| s.micros).collect();
-    let mut usual: Vec<f64> = hit.iter().map(|s| s.usual).collect();
-    Some(Retransmits {
-        host: host.to_owned(),
-        inside: (
-            seen.iter().filter(|&&t| stretches.holds(t)).count() as u64,
-            seen.len() as u64,
-        ),
-        rates,
-        operations: hit.len() as u64,
-        micros: (robust::median(&mut long)?, robust::median(&mut usual)?),
-        time_lost: hit.iter().map(|s| (s.micros - s.usual) * s.ranks).sum(),
-        chance,
-        source: windows.source,
-        connections: Vec::new(),
-        senders: Vec::new(),
-    })
-}
-
-/// Chance of `k` or more of `n` where each happens with probability `p`.
-fn binomial_tail(k: u64, n: u64, p: f64) -> f64 {
-    if k == 0 || p >= 1.0 {
-        return 1.0;
-    }
-    if p <= 0.0 || k > n {
-        return 0.0;
-    }
-    let ln_choose = |k: u64| {
-        (1..=k)
-            .map(|i| ((n - k + i) as f64).ln() - (i as f64).ln())
-            .sum::<f64>()
-    };
-    let mut ln_term = ln_choose(k) + k as f64 * p.ln() + (n - k) as f64 * (1.0 - p).ln();
-    let mut sum = 0.0;
-    for i in k..=n {
-        sum += ln_term.exp();
-        ln_term += ((n - i) as f64).ln() - ((i + 1) as f64).ln() + p.ln() - (1.0 - p).ln();
-    }
-    sum.min(1.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// By hand: 1/2⁴·(4 + 1) for 3 or more of 4 at one half; all of 10 at 0.1 is 1e-10.
-    #[test]
-    fn tails_by_hand() {
-        assert!((binomial_tail(3, 4, 0.5) - 5.0 / 16.0).abs() < 1e-12);
-        assert!((binomial_tail(10, 10, 0.1) / 1e-10 - 1.0).abs() < 1e-9);
-        assert_eq!(
-            (
-                binomial_tail(0, 5, 0.3),
-                binomial_tail(3, 2, 0.3),
-                binomial_tail(1, 1, 1.0)
-            ),
-            (1.0, 0.0, 1.0)
-        );
-    }
-
-    /// An operation every 60 ms; every 20th takes 50 ms instead of 1.
-    fn windows() -> HostWindows {
-        let slow = (0..400_i64)
-            .filter(|i| i % 20 == 7)
-            .map(|i| SlowSpan {
-                window: (i * 60_000_000, i * 60_000_000 + 50_000_000),
-                micros: 50_000.0,
-                usual: 1_000.0,
-                ranks: 1.0,
-            })
-            .collect();
-        let mut windows = HostWindows::of(WindowSource::Calls);
-        windows.add((0, 400 * 60_000_000), slow);
-        windows
-    }
-
-    #[test]
-    fn retransmits_inside_slow_calls_are_a_cause_and_the_same_number_anywhere_is_not() {
-        let windows = windows();
-        let inside: Vec<i64> = windows
-            .slow
-            .iter()
-            .map(|s| s.window.0 + 9_000_000)
-            .collect();
-        let found = judge("h", &inside, &windows, 4.0).expect("a cause");
-        assert_eq!((found.inside, found.operations), ((20, 20), 20));
-        assert!(
-            (found.micros.0 - 50_000.0).abs() < 1e-9 && (found.micros.1 - 1_000.0).abs() < 1e-9
-        );
-        let anywhere: Vec<i64> = (0..400).map(|i| i * 60_000_000 + 30_000_000).collect();
-        assert!(judge("h", &anywhere, &windows, 4.0).is_none());
-        assert!(judge("h", &[], &windows, 4.0).is_none());
-    }
-
-    #[test]
-    fn windows_that_fill_the_time_say_nothing() {
-        let mut windows = HostWindows::of(WindowSource::Dumps);
-        let all = SlowSpan {
-            window: (0, 1_000_000_000),
-            micros: 50_000.0,
-            usual: 1_000.0,
-            ranks: 1.0,
-        };
-        windows.add((0, 1_000_000_000), vec![all]);
-        let events: Vec<i64> = (0..50).map(|i| i * 20_000_000).collect();
-        assert!(judge("h", &events, &windows, 1.0).is_none());
-    }
-}
-
 #[cfg(test)]
 #[path = "retransmit_tests.rs"]
-mod whole;
+mod tests;

@@ -10,6 +10,7 @@ use nccl_report_ingest::Table;
 
 use super::retransmit::{HostWindows, SlowSpan, is_slow};
 use super::store::{HostTraces, Retransmit, Trace};
+use super::stretches::Gathering;
 use crate::Error;
 use crate::facts::{Coincidence, SlowCall, SlowCalls, SlowLimit, WindowSource};
 use crate::records::registry::Registry;
@@ -125,6 +126,7 @@ fn of_trace(
 
     let mut groups: BTreeMap<Group, (u64, String)> = BTreeMap::new();
     let mut slow: BTreeMap<String, Vec<SlowSpan>> = BTreeMap::new();
+    let mut operating: BTreeMap<String, Gathering> = BTreeMap::new();
     traces::calls(path, |call| {
         let Some(length) = call.length.filter(|_| is_operation(call.op)) else {
             return;
@@ -132,15 +134,20 @@ fn of_trace(
         let (op, kind) = kinds.kind(&call);
         let host = trace.whose.host(call.host);
         let median = median_of(kind).unwrap_or(f64::INFINITY);
-        if let (Some(start), Some(host)) = (call.start, host)
-            && is_slow(length as f64, median)
-        {
-            slow.entry(host.to_owned()).or_default().push(SlowSpan {
-                window: (start, start.saturating_add(length)),
-                micros: length as f64 / 1e3,
-                usual: median / 1e3,
-                ranks: 1.0,
-            });
+        if let (Some(start), Some(host)) = (call.start, host) {
+            let window = (start, start.saturating_add(length));
+            match operating.get_mut(host) {
+                Some(list) => list.push(window),
+                None => operating.entry(host.to_owned()).or_default().push(window),
+            }
+            if is_slow(length as f64, median) {
+                slow.entry(host.to_owned()).or_default().push(SlowSpan {
+                    window,
+                    micros: length as f64 / 1e3,
+                    usual: median / 1e3,
+                    ranks: 1.0,
+                });
+            }
         }
         let asked = match limit {
             SlowLimit::Milliseconds(ms) => length as f64 > ms * 1e6,
@@ -192,11 +199,12 @@ fn of_trace(
     }
     for (host, span) in spans {
         let slow = slow.remove(&host).unwrap_or_default();
+        let operating = operating.remove(&host).unwrap_or_default().finish();
         found
             .windows
             .entry(host)
             .or_insert_with(|| HostWindows::of(WindowSource::Calls))
-            .add(span, slow);
+            .add(span, slow, operating);
     }
     Ok(())
 }

@@ -206,18 +206,33 @@ impl HostTraces {
         self.connections.items().get(number as usize)?.1.as_deref()
     }
 
-    /// The host that sends from an address, where one alone does.
+    /// The host of an address: the one that sends from it, where one alone does. Where nobody is seen to, and of the hosts of the dumps, all of
+    /// them traced, just one is never seen to send again, it is that one's.
     pub(crate) fn host_of_address(&self, address: &str) -> Option<&str> {
         let mut found = None;
+        let mut silent = Vec::new();
         for host in self.hosts() {
-            let sends = self
-                .retransmits(host)
+            let list = self.retransmits(host);
+            if list
                 .iter()
-                .any(|r| self.source(r.connection) == Some(address));
-            if sends && found.replace(host).is_some() {
-                return None;
+                .any(|r| self.source(r.connection) == Some(address))
+            {
+                if found.replace(host).is_some() {
+                    return None;
+                }
+            } else if list.iter().all(|r| self.source(r.connection).is_none()) {
+                silent.push(host);
             }
         }
-        found
+        let all_traced = !self.dump_hosts.is_empty()
+            && self.dump_hosts.len() == self.counts.len()
+            && self
+                .dump_hosts
+                .iter()
+                .all(|host| self.counts.contains_key(host));
+        match (found, silent.as_slice()) {
+            (None, [one]) if all_traced => Some(one),
+            (found, _) => found,
+        }
     }
 }

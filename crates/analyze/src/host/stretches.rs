@@ -100,6 +100,33 @@ impl Stretches {
     }
 }
 
+/// Stretches that come one by one, many of them upon each other: memory holds what they cover and not how many they were.
+#[derive(Debug, Default)]
+pub(crate) struct Gathering {
+    list: Vec<Stretch>,
+    /// Joined already.
+    joined: usize,
+}
+
+/// Fewer aren't worth joining.
+const BATCH: usize = 1 << 16;
+
+impl Gathering {
+    /// Adds one.
+    pub(crate) fn push(&mut self, one: Stretch) {
+        self.list.push(one);
+        if self.list.len() >= 2 * self.joined + BATCH {
+            self.list = Stretches::of(std::mem::take(&mut self.list)).stretches;
+            self.joined = self.list.len();
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn finish(self) -> Stretches {
+        Stretches::of(self.list)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -116,6 +143,16 @@ mod tests {
         assert_eq!((s.holds(30), s.holds(31), s.holds(9)), (true, false, false));
         assert_eq!(s.without((0, 45)), [(0, 10), (30, 40)]);
         assert_eq!(s.within((20, 42)).all(), [(20, 30), (40, 42)]);
+    }
+
+    #[test]
+    fn those_that_come_one_by_one_are_the_same() {
+        let all: Vec<Stretch> = (0..200_000_i64)
+            .map(|k| (k * 7 % 1_000, k * 7 % 1_000 + 2 + k % 2))
+            .collect();
+        let mut gathering = Gathering::default();
+        all.iter().for_each(|one| gathering.push(*one));
+        assert_eq!(gathering.finish(), Stretches::of(all));
     }
 
     proptest! {

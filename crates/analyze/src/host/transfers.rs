@@ -1,25 +1,24 @@
 //! Slow transfers between hosts, from the dumps: which, and when they ran on each host.
 //!
-//! The shortest time of a matched collective is the transfer without the waiting. A verbose dump says when it stopped. Another one says
-//! only that it had stopped when its line was written and hadn't an interval before; but each rank writes at moments of its own, and what
-//! all of them say leaves a narrower time than any.
+//! The shortest time of a matched collective is the transfer without the waiting. A verbose dump says when it stopped; of others `ended`
+//! tells about when.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use nccl_report_ingest::{Dataset, Table};
 
+use super::ended::Ends;
 use super::retransmit::{HostWindows, SlowSpan, is_slow};
+use super::stretches::{Gathering, Stretches};
 use crate::Error;
 use crate::collective::gather::{self, Portion};
 use crate::collective::matching::Matched;
 use crate::collective::order;
-use crate::facts::WindowSource;
+use crate::facts::{TimingSource, WindowSource};
 use crate::measured::Measured;
+use crate::records::operation::semantics;
 use crate::records::traces;
 use crate::statistics::robust;
-
-/// Dump threads are late by up to this part of an interval.
-pub(super) const LATE_DUMP: f64 = 0.05;
 
 /// A slow transfer.
 #[derive(Debug, Clone)]
@@ -30,8 +29,8 @@ struct Slow {
     /// How long it took and usually takes, µs.
     micros: f64,
     usual: f64,
-    /// It ended between these, µs by the mean of the hosts' clocks.
-    ended: (i64, i64),
+    /// It ended between these on each host, µs by that host's clock.
+    ended: BTreeMap<String, (i64, i64)>,
     /// When it stopped on each host, µs by that host's clock.
     stopped: BTreeMap<String, i64>,
 }
@@ -59,7 +58,7 @@ pub(crate) fn windows(
             slow.extend(of_comm(m, comm, &order::matched(m, comm, &gathered)));
         }
     }
-    when_stopped(dataset, m, &mut slow)?;
+    let mut operating = when_stopped(dataset, m, &mut slow)?;
     let interval = m.dump_interval.unwrap_or(0.0);
     let mut out: BTreeMap<String, HostWindows> = BTreeMap::new();
     for process in 0..m.topology.processes.len() {
@@ -74,10 +73,15 @@ pub(crate) fn windows(
         );
         out.entry(host.clone())
             .or_insert_with(|| HostWindows::of(WindowSource::Kernels))
-            .add(span, Vec::new());
+            .add(span, Vec::new(), Stretches::default());
+    }
+    for (host, windows) in &mut out {
+        if let Some(list) = operating.remove(host) {
+            windows.operating = list.finish();
+        }
     }
     for s in &slow {
-        for (host, ahead) in hosts_of(m, s.comm) {
+        for (host, ended) in &s.ended {
             let Some(windows) = out.get_mut(host) else {
                 continue;
             };
@@ -85,7 +89,8 @@ pub(crate) fn windows(
                 Some(&stop) => (stop - s.micros as i64, stop),
                 None => {
                     windows.source = WindowSource::Dumps;
-                    (s.ended.0 - s.micros as i64 + ahead, s.ended.1 + ahead)
+                    windows.operating = Stretches::default();
+                    (ended.0 - s.micros as i64, ended.1)
                 }
             };
             windows.slow.push(SlowSpan {
@@ -137,26 +142,45 @@ pub(super) fn portions_of(m: &Measured, comm: usize, max_rows: u64) -> Vec<Porti
         .collect()
 }
 
-/// Between which moments a collective ended, by the stamps of its records: µs, by the mean of the hosts' clocks.
-pub(super) fn ended(dumped: impl Iterator<Item = i64> + Clone, interval: f64) -> (i64, i64) {
-    let whole = (interval * (1.0 + LATE_DUMP)) as i64;
-    let last = dumped.clone().min().unwrap_or(0);
-    let first = dumped.max().unwrap_or(0).saturating_sub(whole);
-    // Clocks that are further apart than is known leave nothing between: then what one rank says must do.
-    if first < last {
-        (first, last)
-    } else {
-        (last.saturating_sub(whole), last)
-    }
+/// The hosts of a communicator in order, and of each member the place of its own among them.
+pub(super) fn host_of_members(m: &Measured, comm: usize) -> (Vec<&str>, Vec<usize>) {
+    let hosts: Vec<&str> = hosts_of(m, comm).into_keys().collect();
+    let members = m.topology.comms[comm].members.iter().map(|member| {
+        let host = m.topology.processes[member.1.0 as usize].host.as_str();
+        hosts.binary_search(&host).unwrap_or(0)
+    });
+    let members = members.collect();
+    (hosts, members)
+}
+
+/// When the collectives of a communicator ended.
+pub(super) fn ends(m: &Measured, comm: usize, matched: &Matched, host_of: &[usize]) -> Ends {
+    let functions = m.census.functions.items();
+    let n_ranks = m.topology.comms[comm].n_ranks;
+    let interval = m.dump_interval.unwrap_or(0.0);
+    // Where a CPU timed it, the time holds waiting in the queue, and one doesn't follow the other.
+    let kernels = m.timing == TimingSource::KernelGpu;
+    Ends::of(matched, host_of, interval, |function| {
+        kernels && semantics(&functions[function as usize], n_ranks).ends_together
+    })
 }
 
 /// The slow transfers of a communicator.
 fn of_comm(m: &Measured, comm: usize, matched: &Matched) -> Vec<Slow> {
     let members = m.topology.comms[comm].members.len();
-    let interval = m.dump_interval.unwrap_or(0.0);
+    let (hosts, host_of) = host_of_members(m, comm);
+    let clocks = hosts_of(m, comm);
+    let ends = ends(m, comm, matched, &host_of);
+    let ended_on = |ended: (i64, i64)| -> BTreeMap<String, (i64, i64)> {
+        let each = hosts.iter().zip(&ends.ahead).map(|(host, ahead)| {
+            let ahead = ahead + clocks.get(host).copied().unwrap_or(0);
+            ((*host).to_owned(), (ended.0 + ahead, ended.1 + ahead))
+        });
+        each.collect()
+    };
     let mut times: BTreeMap<(u32, u64), Vec<f64>> = BTreeMap::new();
     let mut found = Vec::new();
-    for (x, _) in matched.collectives() {
+    for ((x, _), ended) in matched.collectives().zip(&ends.each) {
         // With half of the ranks missing the shortest time may hold waiting for one of them.
         if x.rows.len() < 2 || 2 * x.rows.len() < members {
             continue;
@@ -172,7 +196,7 @@ fn of_comm(m: &Measured, comm: usize, matched: &Matched) -> Vec<Slow> {
                     sequence_number: x.sequence_number(),
                     micros,
                     usual: 0.0,
-                    ended: ended(x.rows.iter().map(|r| r.dumped), interval),
+                    ended: ended_on(*ended),
                     stopped: BTreeMap::new(),
                 },
             ));
@@ -191,8 +215,12 @@ fn of_comm(m: &Measured, comm: usize, matched: &Matched) -> Vec<Slow> {
         .collect()
 }
 
-/// Looks up when slow transfers stopped, where dumps are verbose.
-fn when_stopped(dataset: &Dataset, m: &Measured, slow: &mut [Slow]) -> Result<(), Error> {
+/// Looks up when slow transfers stopped, where dumps are verbose, and when transfers between hosts ran on each.
+fn when_stopped(
+    dataset: &Dataset,
+    m: &Measured,
+    slow: &mut [Slow],
+) -> Result<BTreeMap<String, Gathering>, Error> {
     let functions = m.census.functions.items();
     let index: BTreeMap<(&str, &str, i64), usize> = slow
         .iter()
@@ -209,21 +237,29 @@ fn when_stopped(dataset: &Dataset, m: &Measured, slow: &mut [Slow]) -> Result<()
             )
         })
         .collect();
+    let mut operating: BTreeMap<String, Gathering> = BTreeMap::new();
     if index.is_empty() {
-        return Ok(());
+        return Ok(operating);
     }
-    let hosts: BTreeSet<&str> = m
-        .topology
-        .processes
-        .iter()
-        .map(|p| p.host.as_str())
+    for p in &m.topology.processes {
+        operating.entry(p.host.clone()).or_default();
+    }
+    let between_hosts: BTreeSet<&str> = (0..m.topology.comms.len())
+        .filter(|&c| hosts_of(m, c).len() > 1)
+        .map(|c| m.topology.comms[c].id.as_str())
         .collect();
     let mut stopped: BTreeMap<(usize, String), i64> = BTreeMap::new();
     for path in dataset.table(Table::Channels) {
         traces::channels(&path, |row| {
-            if let Some(&i) = index.get(&(row.id, row.function, row.sequence_number))
-                && hosts.contains(row.host)
-            {
+            let Some(operating) = operating.get_mut(row.host) else {
+                return;
+            };
+            if !between_hosts.contains(row.id) {
+                return;
+            }
+            let nanos = |micros: i64| micros.saturating_mul(1000);
+            operating.push((nanos(row.ran.0), nanos(row.ran.1)));
+            if let Some(&i) = index.get(&(row.id, row.function, row.sequence_number)) {
                 let stop = stopped.entry((i, row.host.to_owned())).or_insert(row.ran.1);
                 *stop = (*stop).max(row.ran.1);
             }
@@ -232,5 +268,5 @@ fn when_stopped(dataset: &Dataset, m: &Measured, slow: &mut [Slow]) -> Result<()
     for ((i, host), stop) in stopped {
         slow[i].stopped.insert(host, stop);
     }
-    Ok(())
+    Ok(operating)
 }

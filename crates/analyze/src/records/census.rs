@@ -3,16 +3,18 @@
 //! Files are read in parallel and merged in the order of the dataset, so the result doesn't depend on the number of threads.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nccl_report_ingest::{Dataset, Table};
 use rayon::prelude::*;
 
 use super::cell::CellKey;
-use super::file_census::FileCensus;
+use super::file_census::{FileCensus, Kept};
 use super::gaps::Gaps;
 use super::grid::TimeGrid;
-use super::held::{Held, HeldFile};
+use super::held::Held;
 use super::registry::{EndpointKey, Registry};
+use super::spill::{Spill, SpilledFile};
 use super::swarm::{Point, Swarm};
 use crate::Error;
 use crate::facts::{GroupKey, TimingSource};
@@ -126,35 +128,54 @@ impl GroupSample {
     }
 }
 
-/// What the pass found, and the records themselves where they were to be held.
-#[derive(Debug, Default)]
+/// What the pass found, and the records themselves.
+#[derive(Debug)]
 pub(crate) struct Taken {
     /// Counts and samples.
     pub(crate) census: Census,
     /// Collectives.
-    pub(crate) collectives: Option<Held>,
+    pub(crate) collectives: Records,
     /// Sends and Receives.
-    pub(crate) p2p: Option<Held>,
+    pub(crate) p2p: Records,
+}
+
+/// All records of a table.
+#[derive(Debug)]
+pub(crate) enum Records {
+    /// In memory.
+    Held(Held),
+    /// On disk.
+    Spilled(Arc<Spill>, Vec<SpilledFile>),
 }
 
 /// The parts of each group's sample, merged in parallel now and then.
 type Groups = BTreeMap<(GroupKey, bool, TimingSource), Vec<GroupSample>>;
 
-/// Reads the dataset once. With `hold`, the records stay in memory for what comes after.
-pub(crate) fn take(dataset: &Dataset, grid: &TimeGrid, hold: bool) -> Result<Taken, Error> {
+/// Reads the dataset once. The records stay for what comes after, in memory or in `spill`.
+pub(crate) fn take(
+    dataset: &Dataset,
+    grid: &TimeGrid,
+    spill: Option<Spill>,
+) -> Result<Taken, Error> {
+    let spill = spill.map(Arc::new);
     let mut census = Census::default();
     let mut groups: Groups = Groups::new();
-    let mut take_table = |table| -> Result<Option<Held>, Error> {
+    let mut take_table = |table| -> Result<Records, Error> {
         let files = dataset.table(table);
-        let mut held = Vec::new();
+        let (mut held, mut spilled) = (Vec::new(), Vec::new());
         // A few files a thread at a time: their results wait for their turn to be merged, and mustn't pile up.
         for some in files.chunks(4 * rayon::current_num_threads().max(1)) {
             let parts: Vec<FileCensus> = some
                 .par_iter()
-                .map(|path| FileCensus::of(path, table, grid, hold))
+                .map(|path| FileCensus::of(path, table, grid, spill.as_deref()))
                 .collect::<Result<_, _>>()?;
             for part in parts {
-                held.extend(census.merge(part, &mut groups));
+                for kept in census.merge(part, &mut groups) {
+                    match kept {
+                        Kept::Held(file) => held.push(file),
+                        Kept::Spilled(file) => spilled.push(file),
+                    }
+                }
             }
             groups.par_iter_mut().for_each(|(_, parts)| {
                 if let Some((whole, rest)) = parts.split_first_mut() {
@@ -164,7 +185,10 @@ pub(crate) fn take(dataset: &Dataset, grid: &TimeGrid, hold: bool) -> Result<Tak
                 parts.truncate(1);
             });
         }
-        Ok(hold.then(|| Held::new(held)))
+        Ok(match &spill {
+            Some(spill) => Records::Spilled(Arc::clone(spill), spilled),
+            None => Records::Held(Held::new(held)),
+        })
     };
     let collectives = take_table(Table::Collectives)?;
     let p2p = take_table(Table::P2p)?;
@@ -178,8 +202,8 @@ pub(crate) fn take(dataset: &Dataset, grid: &TimeGrid, hold: bool) -> Result<Tak
 }
 
 impl Census {
-    /// Adds a file, its groups to `groups`; gives back the records that it holds.
-    fn merge(&mut self, part: FileCensus, groups: &mut Groups) -> Option<HeldFile> {
+    /// Adds a file, its groups to `groups`; gives back its records.
+    fn merge(&mut self, part: FileCensus, groups: &mut Groups) -> Vec<Kept> {
         let endpoints: Vec<u32> = part
             .names
             .endpoints
@@ -240,11 +264,14 @@ impl Census {
         self.named |= part.names.named;
         self.gaps.merge(&part.gaps);
         self.mismatches += part.mismatches;
-        let mut held = part.held;
-        if let Some(held) = &mut held {
-            held.rename(&endpoints, &functions);
+        let mut records = part.kept;
+        for kept in &mut records {
+            match kept {
+                Kept::Held(file) => file.rename(&endpoints, &functions),
+                Kept::Spilled(file) => file.rename(&endpoints, &functions),
+            }
         }
-        held
+        records
     }
 
     /// The timing that the statistics are about: the GPU's where any record has it, else what most records have.

@@ -12,6 +12,7 @@ use super::grid::TimeGrid;
 use super::held::{HeldFile, Record};
 use super::operation::{bandwidth_of, bus_work};
 use super::scan::{self, Batch, Names};
+use super::spill::{Spill, SpilledFile};
 use crate::Error;
 use crate::facts::{CommClass, GroupKey, TimingSource};
 use crate::units::MessageSize;
@@ -36,8 +37,8 @@ pub(super) struct FileCensus {
     waiting: Vec<Vec<Seen>>,
     pub(super) gaps: Gaps,
     pub(super) mismatches: u64,
-    /// The records, if they are to be held.
-    pub(super) held: Option<HeldFile>,
+    /// The records, in memory or on disk.
+    pub(super) kept: Vec<Kept>,
     group_index: BTreeMap<(GroupKey, TimingSource), usize>,
     /// The last stamp of each endpoint.
     last_stamp: Vec<i64>,
@@ -46,6 +47,17 @@ pub(super) struct FileCensus {
     /// Sums per stretch of time, function and timing, but for those that lines hold.
     pub(super) stretches: BTreeMap<(usize, u32, TimingSource), Sums>,
 }
+
+/// The records of a file or of a part of it.
+pub(super) enum Kept {
+    /// In memory.
+    Held(HeldFile),
+    /// On disk.
+    Spilled(SpilledFile),
+}
+
+/// Records that go to disk together, 32 bytes each.
+const TOGETHER: usize = 1 << 18;
 
 /// Records of a group that its sample doesn't hold yet are at most so many, 40 bytes each.
 const WAITING: usize = 1024;
@@ -88,7 +100,7 @@ impl FileCensus {
         path: &Path,
         table: Table,
         grid: &TimeGrid,
-        hold: bool,
+        spill: Option<&Spill>,
     ) -> Result<Self, Error> {
         let mut census = Self {
             p2p: table == Table::P2p,
@@ -96,8 +108,11 @@ impl FileCensus {
         };
         let mut held = Vec::new();
         census.names = scan::operations(path, table, |names, batch| {
-            census.add(names, batch, grid, hold.then_some(&mut held));
-            Ok(())
+            census.add(names, batch, grid, &mut held);
+            match spill {
+                Some(spill) if held.len() >= TOGETHER => census.spill(spill, &mut held),
+                _ => Ok(()),
+            }
         })?;
         for ((_, sample), waiting) in census.groups.iter_mut().zip(&mut census.waiting) {
             sample.take(waiting);
@@ -105,17 +120,23 @@ impl FileCensus {
         for line in 0..census.lines.len() {
             census.turn(line, usize::MAX);
         }
-        census.held = hold.then(|| HeldFile::new(held, census.cells.keys()));
+        match spill {
+            Some(spill) => census.spill(spill, &mut held)?,
+            None => {
+                let held = HeldFile::new(held, census.cells.keys());
+                census.kept.push(Kept::Held(held));
+            }
+        }
         Ok(census)
     }
 
-    fn add(
-        &mut self,
-        names: &Names,
-        batch: &Batch,
-        grid: &TimeGrid,
-        mut held: Option<&mut Vec<Record>>,
-    ) {
+    fn spill(&mut self, spill: &Spill, records: &mut Vec<Record>) -> Result<(), Error> {
+        let held = HeldFile::new(std::mem::take(records), self.cells.keys());
+        self.kept.push(Kept::Spilled(spill.put(held)?));
+        Ok(())
+    }
+
+    fn add(&mut self, names: &Names, batch: &Batch, grid: &TimeGrid, held: &mut Vec<Record>) {
         let endpoints = names.endpoints.items().len();
         self.seen.resize(endpoints, (i64::MAX, i64::MIN));
         self.last_stamp.resize(endpoints, i64::MIN);
@@ -170,15 +191,13 @@ impl FileCensus {
                 let tolerance = 1e-6 + computed * (BANDWIDTH_TOLERANCE + 1.0 / micros);
                 self.mismatches += u64::from((busbw - computed).abs() > tolerance);
             }
-            if let Some(held) = &mut held {
-                held.push(Record {
-                    sequence_number,
-                    dumped: at,
-                    micros,
-                    cell,
-                    peer: batch.peer[i],
-                });
-            }
+            held.push(Record {
+                sequence_number,
+                dumped: at,
+                micros,
+                cell,
+                peer: batch.peer[i],
+            });
         }
     }
 

@@ -4,7 +4,7 @@ use super::cell::CellKey;
 use crate::facts::TimingSource;
 
 /// A record.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Record {
     /// Sequence number.
     pub(crate) sequence_number: i64,
@@ -18,14 +18,16 @@ pub(crate) struct Record {
     pub(crate) peer: i32,
 }
 
-/// The records of one Parquet file, an endpoint's together, each in the order of the file.
+/// Function (a number of the census), size and timing of a cell.
+pub(crate) type Cell = (u32, u64, TimingSource);
+
+/// The records of one Parquet file or of a part of it, an endpoint's together, each in the order of the file.
 #[derive(Debug, Default)]
 pub(crate) struct HeldFile {
     records: Vec<Record>,
     /// The endpoint of the census and the end of its records, in order; the first begin at 0.
     endpoints: Vec<(u32, usize)>,
-    /// Function (a number of the census), size and timing of each cell.
-    cells: Vec<(u32, u64, TimingSource)>,
+    cells: Vec<Cell>,
 }
 
 impl HeldFile {
@@ -72,8 +74,26 @@ impl HeldFile {
         }
     }
 
+    /// Its parts, for where they are kept on disk.
+    pub(super) fn into_parts(self) -> (Vec<Record>, Vec<(u32, usize)>, Vec<Cell>) {
+        (self.records, self.endpoints, self.cells)
+    }
+
+    /// Of what [`into_parts`](Self::into_parts) gave, all or the records of some endpoints.
+    pub(super) fn of_parts(
+        records: Vec<Record>,
+        endpoints: Vec<(u32, usize)>,
+        cells: Vec<Cell>,
+    ) -> Self {
+        Self {
+            records,
+            endpoints,
+            cells,
+        }
+    }
+
     /// Function (a number of the census), size and timing of a record.
-    pub(crate) fn cell(&self, record: &Record) -> (u32, u64, TimingSource) {
+    pub(crate) fn cell(&self, record: &Record) -> Cell {
         self.cells[record.cell as usize]
     }
 }

@@ -12,5 +12,6 @@ pub(crate) mod held;
 pub(crate) mod operation;
 pub(crate) mod registry;
 pub(crate) mod scan;
+pub(crate) mod spill;
 pub(crate) mod swarm;
 pub(crate) mod traces;

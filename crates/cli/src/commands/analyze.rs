@@ -12,6 +12,7 @@ use super::rules;
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;
+use crate::memory::Memory;
 use crate::output::{self, DATASET, JSON, OutputFolder};
 use crate::settings::Analyze;
 use crate::ui::Console;
@@ -19,8 +20,8 @@ use crate::ui::Console;
 /// Of tables that only live as long as the command: their size matters less than the time to write them.
 const COMPRESSION_LEVEL: i32 = 1;
 
-pub fn run(settings: &Analyze, console: Console) -> Result<Status, Failure> {
-    let phases = Phases::begin(console);
+pub fn run(settings: &Analyze, console: Console, memory: Memory) -> Result<Status, Failure> {
+    let phases = Phases::begin(console, memory);
     let rules = rules::read(settings.rules.as_deref())?;
     let job = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => {

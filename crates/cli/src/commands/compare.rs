@@ -16,6 +16,7 @@ use super::{history, rules};
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;
+use crate::memory::Memory;
 use crate::names;
 use crate::output::{self, COMPARISON_FILES, DATASET, OutputFolder};
 use crate::settings::Compare;
@@ -24,8 +25,8 @@ use crate::ui::{self, Console};
 /// Of tables that only live as long as the command: their size matters less than the time to write them.
 const COMPRESSION_LEVEL: i32 = 1;
 
-pub fn run(settings: &Compare, console: Console) -> Result<Status, Failure> {
-    let phases = Phases::begin(console);
+pub fn run(settings: &Compare, console: Console, memory: Memory) -> Result<Status, Failure> {
+    let phases = Phases::begin(console, memory);
     let rules = rules::read(settings.rules.as_deref())?;
     let mut inputs = vec![settings.candidate.clone()];
     inputs.extend(settings.baseline.clone());

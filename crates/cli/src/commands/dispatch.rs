@@ -21,11 +21,11 @@ fn obey(settings: &Settings, console: Console) -> Result<Status, Failure> {
         threads::limit(n)?;
     }
     match &settings.command {
-        Command::Report(s) => report::run(s, console),
-        Command::Ingest(s) => ingest::run(s, console),
-        Command::Analyze(s) => analyze::run(s, console),
-        Command::Compare(s) => compare::run(s, console),
-        Command::Merge(s) => merge::run(s, console),
+        Command::Report(s) => report::run(s, console, settings.memory),
+        Command::Ingest(s) => ingest::run(s, console, settings.memory),
+        Command::Analyze(s) => analyze::run(s, console, settings.memory),
+        Command::Compare(s) => compare::run(s, console, settings.memory),
+        Command::Merge(s) => merge::run(s, console, settings.memory),
         Command::SlurmScript(s) => slurm_script::run(s, console),
         Command::Completions(shell) => completions::run(*shell, console),
         Command::Man { folder } => man::run(folder.as_deref(), console),

@@ -8,12 +8,13 @@ use super::phases::{Phases, Reading};
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;
+use crate::memory::Memory;
 use crate::output::{DATASET, OutputFolder};
 use crate::settings::Ingest;
 use crate::ui::{Console, tables};
 
-pub fn run(settings: &Ingest, console: Console) -> Result<Status, Failure> {
-    let phases = Phases::begin(console);
+pub fn run(settings: &Ingest, console: Console, memory: Memory) -> Result<Status, Failure> {
+    let phases = Phases::begin(console, memory);
     let logs = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => logs,
         Source::Dataset(earlier) => {

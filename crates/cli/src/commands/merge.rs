@@ -10,11 +10,12 @@ use super::report::{Opened, finish};
 use super::rules;
 use crate::exit::Status;
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::output::{OutputFolder, REPORT_FILES, SHARDS};
 use crate::settings::Merge;
 use crate::ui::Console;
 
-pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
+pub fn run(settings: &Merge, console: Console, memory: Memory) -> Result<Status, Failure> {
     let rules = rules::read(settings.report.rules.as_deref())?;
     let parts = parts(&settings.parts)?;
     let out = match (&settings.report.out, settings.parts.as_slice()) {
@@ -25,7 +26,7 @@ pub fn run(settings: &Merge, console: Console) -> Result<Status, Failure> {
                 .hint("name a folder with --out, or give one folder that holds shards/"));
         }
     };
-    let phases = Phases::begin(console);
+    let phases = Phases::begin(console, memory);
     let out = OutputFolder::claim(&out, &REPORT_FILES, &parts)?;
     let tables = out.dataset();
     let (dataset, job) = phases.merge(MergeOptions {

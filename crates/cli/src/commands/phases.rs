@@ -13,6 +13,7 @@ use nccl_report_render::{Options as RenderOptions, Written, write};
 use crate::failure::Failure;
 use crate::help;
 use crate::interrupt::Interrupt;
+use crate::memory::Memory;
 use crate::names;
 use crate::output::DATASET;
 use crate::progress::Line;
@@ -26,6 +27,7 @@ const NAMED: usize = 3;
 pub struct Phases {
     console: Console,
     interrupt: Interrupt,
+    memory: Memory,
 }
 
 /// What to read, and where its tables go.
@@ -40,10 +42,11 @@ pub struct Reading<'a> {
 
 impl Phases {
     /// From here on a Ctrl-C is heard.
-    pub fn begin(console: Console) -> Self {
+    pub fn begin(console: Console, memory: Memory) -> Self {
         Self {
             console,
             interrupt: Interrupt::listen(),
+            memory,
         }
     }
 
@@ -102,7 +105,7 @@ impl Phases {
             hosts_of_traces: traces.hosts.clone(),
             slow: traces.slow,
             rules,
-            ..AnalyzeOptions::default()
+            max_rows: self.memory.records(),
         };
         let job = (self.interrupt).or_abandon(move || analyze(&dataset, &options))??;
         drop(line);
@@ -122,6 +125,7 @@ impl Phases {
         let options = AnalyzeOptions {
             title,
             rules,
+            max_rows: self.memory.records(),
             ..AnalyzeOptions::default()
         };
         let examined = (self.interrupt).or_abandon(move || examine(&dataset, &options))??;

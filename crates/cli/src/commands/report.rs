@@ -13,16 +13,17 @@ use super::shard;
 use crate::exit::Status;
 use crate::failure::Failure;
 use crate::input::Source;
+use crate::memory::Memory;
 use crate::names;
 use crate::output::{OutputFolder, REPORT_FILES};
 use crate::settings::Report;
 use crate::ui::{Console, Places, summary};
 
-pub fn run(settings: &Report, console: Console) -> Result<Status, Failure> {
+pub fn run(settings: &Report, console: Console, memory: Memory) -> Result<Status, Failure> {
     if let Some(which) = settings.shard {
-        return shard::run(settings, which, console);
+        return shard::run(settings, which, console, memory);
     }
-    let phases = Phases::begin(console);
+    let phases = Phases::begin(console, memory);
     let rules = rules::read(settings.rules.as_deref())?;
     let opened = match Source::of(&settings.inputs)? {
         Source::Logs(logs) => from_logs(settings, &phases, &logs)?,

@@ -8,6 +8,7 @@ use nccl_report_ingest::{Dataset, Shard, Share};
 use super::phases::{Phases, Reading, title};
 use crate::exit::Status;
 use crate::failure::Failure;
+use crate::memory::Memory;
 use crate::names;
 use crate::output::{OutputFolder, SHARDS};
 use crate::settings::{Report, WhichShard};
@@ -23,7 +24,12 @@ const ARRAY: [&str; 3] = [
 const STEP: [&str; 2] = ["SLURM_PROCID", "SLURM_NTASKS"];
 
 /// Reads the share into `OUT/shards/INDEX-of-COUNT`, for `nccl-report merge` to find there.
-pub fn run(settings: &Report, which: WhichShard, console: Console) -> Result<Status, Failure> {
+pub fn run(
+    settings: &Report,
+    which: WhichShard,
+    console: Console,
+    memory: Memory,
+) -> Result<Status, Failure> {
     let shard = match which {
         WhichShard::Numbered(shard) => shard,
         WhichShard::Slurm => of_slurm(|name| env::var(name).ok())?,
@@ -32,7 +38,7 @@ pub fn run(settings: &Report, which: WhichShard, console: Console) -> Result<Sta
     let whole = (settings.out.clone()).unwrap_or_else(|| names::report_folder(logs));
     let folder = whole.join(SHARDS).join(shard.folder());
     let mut out = OutputFolder::claim(&folder, &[], logs)?;
-    let phases = Phases::begin(console);
+    let phases = Phases::begin(console, memory);
     let dataset = read(settings, &phases, shard, &whole, &folder)?;
     // A share may hold no record: those of the others do.
     out.keep();

@@ -4,11 +4,63 @@ use std::collections::BTreeMap;
 
 use nccl_report_analyze::facts::{
     BudgetPart, CommClass, Communicator, Dialect, Distribution, Finding, FindingKind, Group,
-    GroupKey, Impact, Job, Loss, Member, Overview, ProcessId, Run, Severity, TimeBudget, TimeCause,
-    TimingSource,
+    GroupKey, Impact, Job, KnownBy, Loss, Member, Overview, ProcessId, Run, Severity, SlowCalls,
+    TimeBudget, TimeCause, TimingSource, TraceFile, TraceHost, Traces,
 };
 use nccl_report_ingest::Inputs;
 use nccl_report_ingest::units::{BusBandwidth, ExecTime, MessageSize, Timestamp};
+
+/// Traces of two hosts, and no dump.
+pub fn traces_alone() -> Job {
+    let job = job();
+    let host = |name: &str, calls, retransmits| TraceHost {
+        host: name.to_owned(),
+        in_dumps: false,
+        events: 0,
+        events_counted: None,
+        calls,
+        retransmits,
+        clock_ahead: None,
+    };
+    let file = |name: &str| TraceFile {
+        path: format!("{name}.db"),
+        hosts: vec![name.to_owned()],
+        known_by: KnownBy::Name,
+        span: job.overview.span,
+        rows: 620,
+    };
+    Job {
+        inputs: Inputs {
+            files: 2,
+            bytes: 3 << 20,
+            records: BTreeMap::from([
+                ("nccl_call".to_owned(), 1_200),
+                ("tcp_retransmit".to_owned(), 41),
+            ]),
+            ..Inputs::default()
+        },
+        overview: Overview {
+            hosts: Vec::new(),
+            ranks: 0,
+            ranks_expected: None,
+            span: None,
+            dialects: Vec::new(),
+            complete: None,
+            ..job.overview.clone()
+        },
+        traces: Some(Traces {
+            files: vec![file("gpu-001"), file("gpu-002")],
+            hosts: vec![host("gpu-001", 600, 1), host("gpu-002", 600, 40)],
+            slow: SlowCalls {
+                slow: 3,
+                ..SlowCalls::default()
+            },
+            notes: vec!["There is no Inspector dump beside the traces.".to_owned()],
+            ..Traces::default()
+        }),
+        ..job
+    }
+}
 
 /// Two hosts of eight ranks, three groups, nothing wrong.
 pub fn job() -> Job {

@@ -3,8 +3,8 @@
 use nccl_report_analyze::facts::{Dialect, Job, Overview, TimingSource};
 
 use super::page::Page;
-use super::text::{bytes, clipped, count, counted, percent_of_whole};
-use super::time;
+use super::text::{bytes, clipped, count, counted, percent_of_whole, visible};
+use super::{time, traces};
 
 /// Hosts that are named before it is "and so many more".
 const HOSTS_NAMED: usize = 4;
@@ -14,6 +14,11 @@ const NAME_WIDTH: usize = 40;
 pub fn job(page: &mut Page, job: &Job) {
     let overview = &job.overview;
     page.heading(&overview.title);
+    if traces::alone(job) {
+        traces::head(page, job);
+        amount(page, job);
+        return;
+    }
     page.line(&format!(
         "{} on {}",
         ranks(overview),
@@ -33,6 +38,11 @@ pub fn job(page: &mut Page, job: &Job) {
         dialects(&overview.dialects),
         timing(overview.timing)
     ));
+    traces::head(page, job);
+    amount(page, job);
+}
+
+fn amount(page: &mut Page, job: &Job) {
     let records = job.inputs.records.values().sum();
     page.line(&format!(
         "{} in {}, {}",
@@ -46,6 +56,12 @@ pub fn job(page: &mut Page, job: &Job) {
 pub fn data(page: &mut Page, job: &Job) {
     let overview = &job.overview;
     page.heading("Data");
+    for note in job.traces.iter().flat_map(|t| &t.notes) {
+        page.line(&visible(note));
+    }
+    if traces::alone(job) {
+        return;
+    }
     match overview.complete {
         None => page.line("no collective was recorded"),
         Some(share) if share >= 1.0 => {
@@ -99,7 +115,8 @@ fn ranks(overview: &Overview) -> String {
     }
 }
 
-fn hosts(hosts: &[String]) -> String {
+/// "2 hosts: a, b"; of many the first.
+pub fn hosts(hosts: &[String]) -> String {
     let named: Vec<String> = (hosts.iter().take(HOSTS_NAMED))
         .map(|h| clipped(h, NAME_WIDTH))
         .collect();

@@ -16,6 +16,7 @@ mod summary_tests;
 mod tables;
 pub mod text;
 mod time;
+mod traces;
 
 pub use comparison::comparison;
 pub use console::Console;

@@ -134,6 +134,27 @@ Report
 }
 
 #[test]
+fn traces_alone_say_what_there_is() {
+    let mut job = fixture::traces_alone();
+    let head = |job: &nccl_report_analyze::facts::Job| {
+        let shown = shown(job, 80);
+        let lines = shown.lines().skip(1).take_while(|l| !l.is_empty());
+        lines.map(str::trim).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(head(&job), @r"
+    eBPF traces of 2 hosts: gpu-001, gpu-002, no dump
+    2026-01-02 03:04:05 – 03:14:08 UTC (10 min 3 s)
+    1,200 NCCL calls (3 slow), 41 TCP retransmits, no event of the host
+    1,241 records in 2 files, 3 MiB
+    ");
+    assert!(shown(&job, 80).contains("Data\n  There is no Inspector dump"));
+    // Beside dumps they are one line more.
+    job.overview = fixture::job().overview;
+    assert!(head(&job).contains("16 ranks on 2 hosts: gpu-001, gpu-002\n"));
+    assert!(head(&job).contains("eBPF traces of 2 hosts: gpu-001, gpu-002\n"));
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     let mut job = fixture::job();
     job.overview.title = "x".repeat(500);

@@ -44,10 +44,11 @@ Options:
       --trace <HOST=FILE>      Which host an eBPF trace is of, where nothing else says so
       --slow-ms <MS>           Collectives in eBPF traces that took longer are slow [default: 50]
       --slow-times <N>         The same, as a multiple of the median of their kind
-      --compression-level <N>  zstd level of the Parquet files, 1 (fast) to 22 (small) [default: 3]
+      --compression-level <N>  zstd level of the Parquet files, 1 (fast) to 22 (small) [default: 1]
   -q, --quiet                  Print nothing but errors (and JSON that was asked for)
   -v, --verbose...             Say more on stderr: timings (-v), every file (-vv)
       --threads <N>            Threads to use [default: one per core]
+      --memory <SIZE>          Memory to keep to, such as 512M or 8G [default: 512M]
       --color <WHEN>           When to use colours [default: auto] [possible values: auto, always,
                                never]
   -h, --help                   Print help (see more with '--help')
@@ -76,10 +77,11 @@ Arguments:
 
 Options:
   -o, --out <DIR>              Folder of the dataset: the tables go to DIR/parquet
-      --compression-level <N>  zstd level of the Parquet files, 1 (fast) to 22 (small) [default: 3]
+      --compression-level <N>  zstd level of the Parquet files, 1 (fast) to 22 (small) [default: 1]
   -q, --quiet                  Print nothing but errors (and JSON that was asked for)
   -v, --verbose...             Say more on stderr: timings (-v), every file (-vv)
       --threads <N>            Threads to use [default: one per core]
+      --memory <SIZE>          Memory to keep to, such as 512M or 8G [default: 512M]
       --color <WHEN>           When to use colours [default: auto] [possible values: auto, always,
                                never]
   -h, --help                   Print help (see more with '--help')
@@ -109,6 +111,7 @@ Options:
   -q, --quiet               Print nothing but errors (and JSON that was asked for)
   -v, --verbose...          Say more on stderr: timings (-v), every file (-vv)
       --threads <N>         Threads to use [default: one per core]
+      --memory <SIZE>       Memory to keep to, such as 512M or 8G [default: 512M]
       --color <WHEN>        When to use colours [default: auto] [possible values: auto, always,
                             never]
   -h, --help                Print help (see more with '--help')

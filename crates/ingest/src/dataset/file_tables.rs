@@ -29,23 +29,20 @@ pub(crate) struct Place<'a> {
     pub(crate) stem: &'a str,
     /// zstd level.
     pub(crate) compression_level: i32,
+    /// Whether tables are encoded on threads of their own.
+    pub(crate) apart: bool,
 }
 
 impl<'a> FileTables<'a> {
     /// Tables without rows. `source_file` is what the column of that name says.
     pub(crate) fn new(place: Place<'a>, source_file: &'a str) -> Self {
-        let Place {
-            root,
-            stem,
-            compression_level,
-        } = place;
         Self {
             source_file,
-            collectives: TableWriter::new(root, stem, compression_level),
-            p2p: TableWriter::new(root, stem, compression_level),
-            channels: TableWriter::new(root, stem, compression_level),
-            proxy: TableWriter::new(root, stem, compression_level),
-            dump_stats: TableWriter::new(root, stem, compression_level),
+            collectives: TableWriter::new(place),
+            p2p: TableWriter::new(place),
+            channels: TableWriter::new(place),
+            proxy: TableWriter::new(place),
+            dump_stats: TableWriter::new(place),
             census: Taker::default(),
         }
     }
@@ -76,21 +73,22 @@ impl Sink for FileTables<'_> {
 
     fn record(&mut self, record: &Record<'_>, line: u64) -> Result<(), Error> {
         self.census.take(record);
-        let context = &record.context;
+        let (context, number) = (&*record.context, record.context_number);
         let file = self.source_file;
         match &record.body {
             Body::Operation(operation) => {
                 if let Some(trace) = &operation.trace {
-                    self.channels
-                        .add(|columns| columns.push(context, operation, trace, file, line))?;
+                    self.channels.add(|columns| {
+                        columns.push(context, number, operation, trace, file, line)
+                    })?;
                 }
                 match operation.kind {
                     OperationKind::Collective => self
                         .collectives
-                        .add(|columns| columns.push(context, operation, file, line)),
+                        .add(|columns| columns.push(context, number, operation, file, line)),
                     OperationKind::PointToPoint => self
                         .p2p
-                        .add(|columns| columns.push(context, operation, file, line)),
+                        .add(|columns| columns.push(context, number, operation, file, line)),
                 }
             }
             Body::DumpStats(stats) => self

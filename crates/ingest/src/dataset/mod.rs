@@ -9,12 +9,15 @@ use crate::ebpf::TraceSeen;
 use crate::{Error, Fingerprint, Inputs, Table};
 
 mod census;
+mod chunk;
 mod duplicates;
+mod encoder;
 mod file_tables;
 mod folder;
 mod manifest;
 mod naming;
 mod properties;
+mod row_groups;
 #[cfg(test)]
 mod tests;
 mod trace_tables;

@@ -15,7 +15,7 @@ use crate::table::BATCH_ROWS;
 pub(super) const ROW_GROUP_ROWS: usize = 8 * BATCH_ROWS;
 
 /// A row group ends early at this many encoded bytes: long texts, all different.
-const ROW_GROUP_BYTES: usize = 64 << 20;
+pub(super) const ROW_GROUP_BYTES: usize = 64 << 20;
 
 /// The key in a file's footer that says that this program wrote it.
 pub(super) const FOOTER_KEY: &str = "nccl-report";
@@ -33,13 +33,6 @@ const WITH_STATISTICS: [&str; 8] = [
     "timestamp_ns",
 ];
 
-/// Whole numbers of few values: a dictionary takes a fraction of the bytes that deltas take.
-const FEW_VALUES: [&str; 3] = [
-    "coll_msg_size_bytes",
-    "p2p_msg_size_bytes",
-    "msg_size_bytes",
-];
-
 /// What the footer of a file of this table says under [`FOOTER_KEY`].
 pub(super) fn footer_value(table: Table) -> String {
     format!(
@@ -50,10 +43,12 @@ pub(super) fn footer_value(table: Table) -> String {
     )
 }
 
-/// Settings of the writer for a table. A level that zstd doesn't know becomes the nearest that it knows.
+/// Settings of the writer for a table, of which the columns that are `keyed` are written by us. A level that zstd doesn't know becomes
+/// the nearest that it knows.
 pub(super) fn properties(
     table: Table,
     schema: &Schema,
+    keyed: &[bool],
     compression_level: i32,
 ) -> WriterPropertiesPtr {
     let level = ZstdLevel::try_new(compression_level.clamp(1, 22)).unwrap_or_default();
@@ -69,14 +64,15 @@ pub(super) fn properties(
             FOOTER_KEY.to_owned(),
             footer_value(table),
         )]));
-    for field in schema.fields() {
+    for (field, &keyed) in schema.fields().iter().zip(keyed) {
         let name = field.name().as_str();
         let path = ColumnPath::from(name);
         builder = match field.data_type() {
-            DataType::Dictionary(..) => builder.set_column_dictionary_enabled(path.clone(), true),
-            DataType::Int32 | DataType::Int64 => builder
-                .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED)
-                .set_column_dictionary_enabled(path.clone(), FEW_VALUES.contains(&name)),
+            // Parquet's writer makes itself ready to compress every column, and these never come.
+            _ if keyed => builder.set_column_compression(path.clone(), Compression::UNCOMPRESSED),
+            DataType::Int32 | DataType::Int64 => {
+                builder.set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED)
+            }
             _ => builder,
         };
         if WITH_STATISTICS.contains(&name) {

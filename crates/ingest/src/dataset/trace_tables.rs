@@ -20,8 +20,7 @@ macro_rules! trace_tables {
         impl<'a> TraceTables<'a> {
             /// Tables without rows.
             pub(crate) fn new(place: Place<'a>) -> Self {
-                let Place { root, stem, compression_level } = place;
-                Self { $($table: TableWriter::new(root, stem, compression_level),)* }
+                Self { $($table: TableWriter::new(place),)* }
             }
 
             /// Completes all files, and only then gives them their names. `before_change` is called between, unless there is no file.

@@ -1,37 +1,30 @@
 //! One table of one input: columns into a temporary file beside its place, renamed when everything of the input is whole.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::Xxh3;
 
 use super::TableFile;
+use super::encoder::Encoder;
+use super::file_tables::Place;
 use super::manifest::relative;
 use super::naming::TEMPORARY_PREFIX;
-use super::properties::properties;
-use crate::table::Columns;
+use super::properties::{ROW_GROUP_BYTES, ROW_GROUP_ROWS, properties};
+use super::row_groups::RowGroups;
+use crate::table::{Batch, Columns};
 use crate::{Error, Fingerprint};
 
 /// Writes a table's part of one input. No file is made before the first rows come.
 pub(crate) struct TableWriter<'a, C> {
     columns: C,
-    /// The dataset's folder.
-    root: &'a Path,
-    stem: &'a str,
-    compression_level: i32,
-    open: Option<Open>,
+    place: Place<'a>,
+    open: Option<Encoder>,
     rows: u64,
-}
-
-struct Open {
-    schema: SchemaRef,
-    writer: ArrowWriter<HashingFile>,
+    /// Of the row group: rows, and bytes before they are compressed.
+    group: (usize, usize),
 }
 
 /// A complete Parquet file that still has its temporary name; it vanishes when dropped.
@@ -42,14 +35,13 @@ pub(super) struct Staged {
 }
 
 impl<'a, C: Columns> TableWriter<'a, C> {
-    pub(super) fn new(root: &'a Path, stem: &'a str, compression_level: i32) -> Self {
+    pub(super) fn new(place: Place<'a>) -> Self {
         Self {
             columns: C::default(),
-            root,
-            stem,
-            compression_level,
+            place,
             open: None,
             rows: 0,
+            group: (0, 0),
         }
     }
 
@@ -66,18 +58,18 @@ impl<'a, C: Columns> TableWriter<'a, C> {
     /// Completes the file; `None` where no row came.
     pub(super) fn finish(mut self) -> Result<Option<Staged>, Error> {
         self.flush()?;
-        let place = self.place();
+        self.end_group()?;
+        let place = self.path();
         let Some(open) = self.open else {
             return Ok(None);
         };
         let file = open
-            .writer
-            .into_inner()
+            .finish()
             .map_err(|source| write_error(&place, source))?;
         Ok(Some(Staged {
             table_file: TableFile {
                 table: C::TABLE,
-                path: relative(C::TABLE.folder(), self.stem),
+                path: relative(C::TABLE.folder(), self.place.stem),
                 rows: self.rows,
                 bytes: file.bytes,
                 xxh3: Fingerprint::from(file.hash.digest128()),
@@ -92,22 +84,36 @@ impl<'a, C: Columns> TableWriter<'a, C> {
         if rows == 0 {
             return Ok(());
         }
-        let place = self.place();
-        let fail = |source| write_error(&place, source);
-        if self.open.is_none() {
-            self.open = Some(self.create(&place)?);
-        }
-        if let Some(Open { schema, writer }) = &mut self.open {
-            let batch = RecordBatch::try_new(schema.clone(), self.columns.finish())
-                .map_err(|source| fail(source.into()))?;
-            writer.write(&batch).map_err(fail)?;
-            self.rows += rows as u64;
+        let open = match &mut self.open {
+            Some(open) => open,
+            None => {
+                let new = self.create()?;
+                self.open.insert(new)
+            }
+        };
+        let batch = self.columns.finish();
+        let bytes: usize = batch.iter().map(Batch::bytes).sum();
+        self.group = (self.group.0 + rows, self.group.1 + bytes);
+        self.rows += rows as u64;
+        open.take(batch)
+            .map_err(|source| write_error(&self.path(), source))?;
+        if self.group.0 >= ROW_GROUP_ROWS || self.group.1 >= ROW_GROUP_BYTES {
+            self.end_group()?;
         }
         Ok(())
     }
 
-    fn create(&self, place: &Path) -> Result<Open, Error> {
-        let folder = self.root.join(C::TABLE.folder());
+    fn end_group(&mut self) -> Result<(), Error> {
+        self.group = (0, 0);
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        open.end_group(self.columns.dictionaries())
+            .map_err(|source| write_error(&self.path(), source))
+    }
+
+    fn create(&self) -> Result<Encoder, Error> {
+        let folder = self.place.root.join(C::TABLE.folder());
         let fail = |source| Error::Write {
             path: folder.clone(),
             source,
@@ -115,18 +121,16 @@ impl<'a, C: Columns> TableWriter<'a, C> {
         std::fs::create_dir_all(&folder).map_err(fail)?;
         let temporary = temporary_in(&folder).map_err(fail)?;
         let schema = SchemaRef::new(C::schema());
-        let properties = properties(C::TABLE, &schema, self.compression_level);
-        let writer = ArrowWriter::try_new(
-            HashingFile::new(temporary),
-            schema.clone(),
-            Some(properties.as_ref().clone()),
-        )
-        .map_err(|source| write_error(place, source))?;
-        Ok(Open { schema, writer })
+        let level = self.place.compression_level.clamp(1, 22);
+        let properties = properties(C::TABLE, &schema, &C::keyed(), level);
+        let file = RowGroups::new(temporary, schema, &properties, level)
+            .map_err(|source| write_error(&self.path(), source))?;
+        Ok(Encoder::new(file, self.place.apart))
     }
 
-    fn place(&self) -> PathBuf {
-        self.root.join(relative(C::TABLE.folder(), self.stem))
+    fn path(&self) -> PathBuf {
+        let file = relative(C::TABLE.folder(), self.place.stem);
+        self.place.root.join(file)
     }
 }
 
@@ -174,39 +178,5 @@ pub(super) fn write_error(place: &Path, source: ParquetError) -> Error {
             },
         },
         source => Error::Parquet { path, source },
-    }
-}
-
-/// A file that knows the fingerprint of what was written. The Parquet writer buffers.
-struct HashingFile {
-    file: NamedTempFile,
-    hash: Xxh3,
-    bytes: u64,
-}
-
-impl HashingFile {
-    fn new(file: NamedTempFile) -> Self {
-        Self {
-            file,
-            hash: Xxh3::new(),
-            bytes: 0,
-        }
-    }
-
-    fn file(&mut self) -> &mut File {
-        self.file.as_file_mut()
-    }
-}
-
-impl Write for HashingFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file().write(bytes)?;
-        self.hash.update(&bytes[..written]);
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file().flush()
     }
 }

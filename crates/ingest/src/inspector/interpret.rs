@@ -1,8 +1,10 @@
 //! From the text of a record to the record, with the context that is its own.
 
+use std::borrow::Cow;
+
 use super::check::{self, Detail, Reason, Rejection};
 use super::evidence::is_evident;
-use super::fast::{Payload, Recognised, Templates, payload};
+use super::fast::{self, Payload, Templates};
 use super::marker::{Dump, Kind};
 use super::parse::{Flat, Parts, RawOperation, Slot, Text};
 use super::read::Sink;
@@ -92,22 +94,34 @@ impl<'s, S: Sink> Interpreter<'s, S> {
             return self.broken(text, line, terminated, repair);
         }
         let usual = first_of(repair, self.line_repair);
-        if let Some(Recognised { context, payload }) = self.templates.recognise(text) {
+        let mut payload = Payload::default();
+        if let Some(recognised) = self.templates.recognise(text, &mut payload) {
             self.evident = true;
             self.dump.end();
+            let context = Known {
+                context: recognised.context,
+                number: Some(recognised.number),
+            };
             return judge(
                 &mut self.tally,
                 self.sink,
                 Ok(context),
-                payload,
+                &mut payload,
                 line,
                 usual,
             );
         }
-        if let Some(payload) = payload(&text[1..]) {
+        if fast::payload(&text[1..], &mut payload).is_some() {
             self.evident = true;
             let context = from_marker(&mut self.dump, payload.kind());
-            return judge(&mut self.tally, self.sink, context, payload, line, usual);
+            return judge(
+                &mut self.tally,
+                self.sink,
+                context,
+                &mut payload,
+                line,
+                usual,
+            );
         }
         let mut parts = Parts::default();
         if parts.read(text).is_err() {
@@ -212,8 +226,8 @@ impl<'s, S: Sink> Interpreter<'s, S> {
             Slot::Object(raw) => judge(
                 &mut self.tally,
                 self.sink,
-                context,
-                raw.into(),
+                context.as_ref().map(Origin::known).map_err(Clone::clone),
+                &mut raw.into(),
                 line,
                 repair,
             ),
@@ -233,15 +247,15 @@ impl<'s, S: Sink> Interpreter<'s, S> {
     ) -> Result<(), S::Error> {
         self.evident = true;
         let raw = std::mem::take(&mut parts.proxy);
-        let checked = context(&mut self.dump, Kind::Proxy, parts).and_then(|context| match raw {
-            Slot::Object(raw) => Ok((check::proxy(*raw)?, context)),
+        let checked = context(&mut self.dump, Kind::Proxy, parts).and_then(|origin| match raw {
+            Slot::Object(raw) => Ok((check::proxy(*raw)?, origin)),
             _ => Err(not_an_object("proxy_trace")),
         });
         match checked {
-            Ok((proxy, context)) => {
+            Ok((proxy, origin)) => {
                 self.tally.record(Counted::Proxy, line, repair);
                 let body = Body::Proxy(Box::new(proxy));
-                self.sink.record(&Record { context, body }, line)
+                self.sink.record(&origin.known().record(body), line)
             }
             Err(rejection) => self.tally.refuse(&rejection, line),
         }
@@ -268,8 +282,12 @@ impl<'s, S: Sink> Interpreter<'s, S> {
             Ok((stats, context)) => {
                 self.dump.begin(&context, &stats);
                 self.tally.record(Counted::DumpStats, line, repair);
-                let body = Body::DumpStats(stats);
-                self.sink.record(&Record { context, body }, line)
+                let record = Record {
+                    context: Cow::Owned(context),
+                    context_number: None,
+                    body: Body::DumpStats(stats),
+                };
+                self.sink.record(&record, line)
             }
             Err(rejection) => self.tally.refuse(&rejection, line),
         }
@@ -293,9 +311,12 @@ impl<'s, S: Sink> Interpreter<'s, S> {
         };
         self.tally.record(Counted::Other, line, repair);
         self.tally.unknown_kind(&kind);
-        let context = own.and_then(Result::ok).unwrap_or_default();
-        let body = Body::Other(kind);
-        self.sink.record(&Record { context, body }, line)
+        let record = Record {
+            context: Cow::Owned(own.and_then(Result::ok).unwrap_or_default()),
+            context_number: None,
+            body: Body::Other(kind),
+        };
+        self.sink.record(&record, line)
     }
 }
 
@@ -309,47 +330,91 @@ const NO_RECORD: Rejection = Rejection::words(
     "none of coll_perf, p2p_perf, dump_stats and proxy_trace",
 );
 
+/// A context as records are given it.
+#[derive(Clone, Copy)]
+struct Known<'s> {
+    context: &'s Context<'s>,
+    /// As in [`Record::context_number`].
+    number: Option<u32>,
+}
+
+impl<'s> Known<'s> {
+    fn record<'r>(self, body: Body<'r>) -> Record<'r>
+    where
+        's: 'r,
+    {
+        Record {
+            context: Cow::Borrowed(self.context),
+            context_number: self.number,
+            body,
+        }
+    }
+}
+
+/// Where a context comes from.
+enum Origin<'s> {
+    Line(Box<Context<'s>>),
+    Marker(Known<'s>),
+}
+
+impl Origin<'_> {
+    fn known(&self) -> Known<'_> {
+        match self {
+            Self::Line(context) => Known {
+                context,
+                number: None,
+            },
+            Self::Marker(known) => *known,
+        }
+    }
+}
+
 /// The line's own context, or the marker's.
 fn context<'s, 'a: 's>(
     dump: &'s mut Dump,
     kind: Kind,
     parts: &mut Parts<'a>,
-) -> Result<Context<'s>, Rejection> {
+) -> Result<Origin<'s>, Rejection> {
     match check::context(parts) {
         Some(own) => {
             // A whole record with a context of its own isn't part of a dump that has its context from a marker.
             if own.is_ok() {
                 dump.end();
             }
-            own
+            own.map(|context| Origin::Line(Box::new(context)))
         }
-        None => from_marker(dump, kind),
+        None => from_marker(dump, kind).map(Origin::Marker),
     }
 }
 
 /// The context of the marker before.
-fn from_marker(dump: &mut Dump, kind: Kind) -> Result<Context<'_>, Rejection> {
-    dump.take(kind).map(Context::borrowed).ok_or(ORPHANED)
+fn from_marker(dump: &mut Dump, kind: Kind) -> Result<Known<'_>, Rejection> {
+    let (context, number) = dump.take(kind).ok_or(ORPHANED)?;
+    Ok(Known {
+        context,
+        number: Some(number),
+    })
 }
 
 /// Checks an operation and gives it away.
 fn judge<S: Sink>(
     tally: &mut Tally,
     sink: &mut S,
-    context: Result<Context<'_>, Rejection>,
-    payload: Payload<'_>,
+    context: Result<Known<'_>, Rejection>,
+    payload: &mut Payload<'_>,
     line: u64,
     repair: Option<Repair>,
 ) -> Result<(), S::Error> {
-    let checked = context.and_then(|context| {
+    let checked = context.and_then(|known| {
+        let n_ranks = known.context.n_ranks;
         let checked = match payload {
-            Payload::Collective(raw) => check::operation(raw, context.n_ranks)?,
-            Payload::PointToPoint(raw) => check::operation(raw, context.n_ranks)?,
+            Payload::Collective(raw) => check::operation(raw, n_ranks)?,
+            Payload::PointToPoint(raw) => check::operation(raw, n_ranks)?,
         };
-        Ok((checked, context))
+        Ok((checked, known))
     });
     match checked {
-        Ok((checked, context)) => {
+        Ok((checked, known)) => {
             let computed = checked.bandwidth_computed.then_some(Repair::Bandwidth);
             let counted = match checked.operation.kind {
                 OperationKind::Collective => Counted::Collective,
@@ -357,7 +422,7 @@ fn judge<S: Sink>(
             };
             tally.record(counted, line, first_of(repair, computed));
             let body = Body::Operation(checked.operation);
-            sink.record(&Record { context, body }, line)
+            sink.record(&known.record(body), line)
         }
         Err(rejection) => tally.refuse(&rejection, line),
     }

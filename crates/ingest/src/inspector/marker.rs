@@ -15,6 +15,9 @@ pub(in crate::inspector) enum Kind {
     Proxy,
 }
 
+/// Numbers of markers' contexts begin here; those below are of lines with a context of their own.
+const NUMBERS: u32 = 1 << 31;
+
 #[derive(Debug)]
 struct Marker {
     context: Context<'static>,
@@ -30,6 +33,8 @@ struct Marker {
 #[derive(Debug, Default)]
 pub(super) struct Dump {
     marker: Option<Marker>,
+    /// So far.
+    markers: u32,
     truncated: u64,
 }
 
@@ -37,6 +42,7 @@ impl Dump {
     /// A marker begins a dump, and ends the one before.
     pub(super) fn begin(&mut self, context: &Context<'_>, stats: &DumpStats<'_>) {
         self.end();
+        self.markers = self.markers.wrapping_add(1);
         self.marker = Some(Marker {
             stateful: context.format_version.as_deref().is_some_and(is_stateful),
             context: context.clone().into_owned(),
@@ -49,8 +55,8 @@ impl Dump {
         });
     }
 
-    /// The context of a line that has none of its own. A line that wasn't promised, or comes out of order, ends the dump.
-    pub(super) fn take(&mut self, kind: Kind) -> Option<&Context<'static>> {
+    /// The context of a line that has none of its own, and its number. A line that wasn't promised, or comes out of order, ends the dump.
+    pub(super) fn take(&mut self, kind: Kind) -> Option<(&Context<'static>, u32)> {
         let fits = self
             .marker
             .as_ref()
@@ -62,7 +68,7 @@ impl Dump {
         marker.promised[kind as usize] -= 1;
         marker.reached = kind;
         marker.stateful = true;
-        Some(&marker.context)
+        Some((&marker.context, NUMBERS + self.markers % NUMBERS))
     }
 
     /// Nothing that follows belongs to the current dump.
@@ -149,8 +155,8 @@ mod tests {
         dump.begin(&context, &stats);
     }
 
-    fn id(context: Option<&Context<'static>>) -> Option<String> {
-        context.map(|c| c.id.to_string())
+    fn id(context: Option<(&Context<'static>, u32)>) -> Option<String> {
+        context.map(|(c, _)| c.id.to_string())
     }
 
     #[test]

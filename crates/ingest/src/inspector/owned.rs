@@ -8,27 +8,7 @@ fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
     Cow::Owned(text.into_owned())
 }
 
-fn borrowed<'s>(text: &'s Option<Cow<'_, str>>) -> Option<Cow<'s, str>> {
-    text.as_deref().map(Cow::Borrowed)
-}
-
 impl Context<'_> {
-    /// The same, borrowed from this one.
-    #[must_use]
-    pub fn borrowed(&self) -> Context<'_> {
-        Context {
-            id: Cow::Borrowed(&self.id),
-            comm_name: borrowed(&self.comm_name),
-            format_version: borrowed(&self.format_version),
-            git_rev: borrowed(&self.git_rev),
-            rec_mechanism: borrowed(&self.rec_mechanism),
-            hostname: Cow::Borrowed(&self.hostname),
-            gpu_uuid: borrowed(&self.gpu_uuid),
-            tags: borrowed(&self.tags),
-            ..*self
-        }
-    }
-
     /// The same, independent of the line.
     #[must_use]
     pub fn into_owned(self) -> Context<'static> {
@@ -55,7 +35,8 @@ impl Record<'_> {
     #[must_use]
     pub fn into_owned(self) -> Record<'static> {
         Record {
-            context: self.context.into_owned(),
+            context: Cow::Owned(self.context.into_owned().into_owned()),
+            context_number: self.context_number,
             body: match self.body {
                 Body::Operation(operation) => Body::Operation(operation.into_owned()),
                 Body::DumpStats(stats) => Body::DumpStats(stats.into_owned()),

@@ -2,13 +2,21 @@
 
 use std::borrow::Cow;
 
-/// A record with the context it belongs to.
-#[derive(Debug, Clone, PartialEq)]
+/// A record with the context it belongs to. Equal are records that say the same, however they were read.
+#[derive(Debug, Clone)]
 pub struct Record<'a> {
     /// Which communicator, which process, when written.
-    pub context: Context<'a>,
+    pub context: Cow<'a, Context<'a>>,
+    /// Contexts that one reading of a file gives the same number differ in nothing but the stamp; `None` says nothing.
+    pub context_number: Option<u32>,
     /// What was recorded.
     pub body: Body<'a>,
+}
+
+impl PartialEq for Record<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.context == other.context && self.body == other.body
+    }
 }
 
 /// `header` and `metadata` of a record, or of the marker that it belongs to.

@@ -58,6 +58,7 @@ pub(super) fn read_database(
         root: &options.dataset,
         stem: &step.stem,
         compression_level: options.compression_level,
+        apart: false,
     });
     let reading = Reading {
         path,

@@ -9,7 +9,7 @@ use super::one_database::read_database;
 use super::plan::Step;
 use crate::dataset::{Entry, FileTables, Place};
 use crate::inspector::read_dump;
-use crate::source::{Opened, database, is_named_like_a_database};
+use crate::source::{Bytes, Opened, ReadAhead, database, is_named_like_a_database};
 use crate::{Error, Progress, SkippedFile};
 
 /// What became of an input.
@@ -20,13 +20,14 @@ pub(super) enum Outcome {
     Unreadable(SkippedFile),
 }
 
-/// Reads an input and writes its tables; calls `before_change` before it puts a file in its place.
+/// Reads an input and writes its tables, with `ahead` on threads more than this one; calls `before_change` before it puts a file in its place.
 ///
 /// # Errors
 /// When a table can't be written, or when cancelled; nothing of the input stays then. An input that can't be read is no error.
 pub(super) fn read_one(
     options: &Options,
     step: &Step,
+    ahead: bool,
     progress: &dyn Progress,
     before_change: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Outcome, Error> {
@@ -50,11 +51,15 @@ pub(super) fn read_one(
         root: &options.dataset,
         stem: &step.stem,
         compression_level: options.compression_level,
+        apart: ahead,
     };
     let mut tables = FileTables::new(place, name);
     let mut input = Watched {
         on_disk: opened.bytes_on_disk(),
-        inner: opened,
+        inner: match ahead {
+            true => Input::Ahead(ReadAhead::new(opened)),
+            false => Input::Direct(Box::new(opened)),
+        },
         reported: 0,
         io_failed: false,
         progress,
@@ -92,10 +97,34 @@ pub(super) fn read_one(
     })))
 }
 
+/// Bytes, from this thread or another.
+enum Input {
+    Direct(Box<Opened>),
+    Ahead(ReadAhead),
+}
+
+impl Input {
+    fn finish(self) -> io::Result<Bytes> {
+        match self {
+            Self::Direct(opened) => opened.finish(),
+            Self::Ahead(ahead) => ahead.finish(),
+        }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Direct(opened) => opened.read(buffer),
+            Self::Ahead(ahead) => ahead.read(buffer),
+        }
+    }
+}
+
 /// An input that reports how far it was read, and ends with an error when the run is to stop: a file without records never
 /// reaches the place where records are counted.
 struct Watched<'a> {
-    inner: Opened,
+    inner: Input,
     on_disk: Arc<AtomicU64>,
     reported: u64,
     /// Whether the disk failed, rather than gzip.

@@ -1,23 +1,22 @@
 //! `channels`: a row per channel of a verbose record.
 
 use super::Table;
-use super::column::{
-    Int32, Int64, OptionalInt32, OptionalInt64, columns, line_number, to_i32, to_i64,
-};
+use super::column::{Int64, OptionalInt32, OptionalInt64, columns, line_number, to_i32, to_i64};
+use super::few::{FewInt32, FewInt64};
 use super::strings::Text;
 use crate::inspector::{ChannelTrace, Context, Operation, OperationKind, Trace};
 
 columns! {
     /// Columns of `channels`. Stamps are of the host's clock, in microseconds.
-    ChannelColumns, Table::Channels, {
+    ChannelColumns, Table::Channels, of the context [kind, id, rank, hostname, pid, source_file], {
         kind: Text,
         id: Text,
-        rank: Int32,
+        rank: FewInt32,
         hostname: Text,
-        pid: Int64,
+        pid: FewInt64,
         function: Text,
         sn: Int64,
-        msg_size_bytes: Int64,
+        msg_size_bytes: FewInt64,
         exec_time_us: Int64,
         start_ts_us: OptionalInt64,
         stop_ts_us: OptionalInt64,
@@ -41,36 +40,51 @@ impl ChannelColumns {
     pub(crate) fn push(
         &mut self,
         context: &Context<'_>,
+        number: Option<u32>,
         operation: &Operation<'_>,
         trace: &Trace,
         source_file: &str,
         line: u64,
     ) {
         if trace.channels.is_empty() {
-            self.push_row(context, operation, trace, None, source_file, line);
+            self.push_row(context, number, operation, trace, None, (source_file, line));
         }
         for channel in &trace.channels {
-            self.push_row(context, operation, trace, Some(channel), source_file, line);
+            self.push_row(
+                context,
+                number,
+                operation,
+                trace,
+                Some(channel),
+                (source_file, line),
+            );
         }
     }
 
     fn push_row(
         &mut self,
         context: &Context<'_>,
+        number: Option<u32>,
         operation: &Operation<'_>,
         trace: &Trace,
         channel: Option<&ChannelTrace>,
-        source_file: &str,
-        line: u64,
+        (source_file, line): (&str, u64),
     ) {
-        self.kind.push(match operation.kind {
-            OperationKind::Collective => "coll",
-            OperationKind::PointToPoint => "p2p",
-        });
-        self.id.push(&context.id);
-        self.rank.push(to_i32(context.rank));
-        self.hostname.push(&context.hostname);
-        self.pid.push(context.pid);
+        let (kind, place) = match operation.kind {
+            OperationKind::Collective => ("coll", 0),
+            OperationKind::PointToPoint => ("p2p", 1),
+        };
+        let number = number.map(|number| 2 * u64::from(number) + place);
+        if !self.repeats.count(number) {
+            self.settle();
+            self.repeats.begin(number);
+            self.kind.push(kind);
+            self.id.push(&context.id);
+            self.rank.push(to_i32(context.rank));
+            self.hostname.push(&context.hostname);
+            self.pid.push(context.pid);
+            self.source_file.push(source_file);
+        }
         self.function.push(&operation.function);
         self.sn.push(operation.sequence_number);
         self.msg_size_bytes.push(to_i64(operation.size_bytes));
@@ -93,7 +107,6 @@ impl ChannelColumns {
         self.kernel_record_sn
             .push(channel.and_then(|c| c.kernel_record_sn));
         self.dump_timestamp_us.push(context.dump_timestamp_us);
-        self.source_file.push(source_file);
         self.source_line.push(line_number(line));
     }
 }

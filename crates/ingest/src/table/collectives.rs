@@ -2,24 +2,25 @@
 
 use super::Table;
 use super::column::{
-    Float64, Int32, Int64, OptionalBool, OptionalFloat64, columns, line_number, to_i32, to_i64,
+    Float64, Int64, OptionalBool, OptionalFloat64, columns, line_number, to_i32, to_i64,
 };
 use super::communicator_type::communicator_type;
+use super::few::{FewInt32, FewInt64};
 use super::strings::{OptionalText, Text};
 use crate::inspector::{Context, Operation};
 
 columns! {
     /// Columns of `collectives`, under the names of NVIDIA's exporter.
-    CollectiveColumns, Table::Collectives, {
+    CollectiveColumns, Table::Collectives, of the context [id, comm_name, rank, n_ranks, nnodes, comm_type, inspector_output_format_version, git_rev, rec_mechanism, hostname, pid, gpu_uuid, tags, source_file], {
         id: Text,
         comm_name: OptionalText,
-        rank: Int32,
-        n_ranks: Int32,
-        nnodes: Int32,
+        rank: FewInt32,
+        n_ranks: FewInt32,
+        nnodes: FewInt32,
         comm_type: OptionalText,
         coll: Text,
         coll_sn: Int64,
-        coll_msg_size_bytes: Int64,
+        coll_msg_size_bytes: FewInt64,
         coll_exec_time_us: Int64,
         coll_exec_time_fraction_us: OptionalFloat64,
         coll_timing_source: OptionalText,
@@ -32,7 +33,7 @@ columns! {
         rec_mechanism: OptionalText,
         dump_timestamp_us: Int64,
         hostname: Text,
-        pid: Int64,
+        pid: FewInt64,
         graph_captured: OptionalBool,
         gpu_uuid: OptionalText,
         tags: OptionalText,
@@ -42,21 +43,35 @@ columns! {
 }
 
 impl CollectiveColumns {
-    /// Adds a record.
+    /// Adds a record; `number` is that of its context, as in [`Record::context_number`](crate::inspector::Record::context_number).
     pub(crate) fn push(
         &mut self,
         context: &Context<'_>,
+        number: Option<u32>,
         operation: &Operation<'_>,
         source_file: &str,
         line: u64,
     ) {
-        self.id.push(&context.id);
-        self.comm_name.push(context.comm_name.as_deref());
-        self.rank.push(to_i32(context.rank));
-        self.n_ranks.push(to_i32(context.n_ranks));
-        self.nnodes.push(to_i32(context.nnodes));
-        self.comm_type
-            .push(communicator_type(context.n_ranks, context.nnodes));
+        if !self.repeats.count(number.map(u64::from)) {
+            self.settle();
+            self.repeats.begin(number.map(u64::from));
+            self.id.push(&context.id);
+            self.comm_name.push(context.comm_name.as_deref());
+            self.rank.push(to_i32(context.rank));
+            self.n_ranks.push(to_i32(context.n_ranks));
+            self.nnodes.push(to_i32(context.nnodes));
+            self.comm_type
+                .push(communicator_type(context.n_ranks, context.nnodes));
+            self.inspector_output_format_version
+                .push(context.format_version.as_deref());
+            self.git_rev.push(context.git_rev.as_deref());
+            self.rec_mechanism.push(context.rec_mechanism.as_deref());
+            self.hostname.push(&context.hostname);
+            self.pid.push(context.pid);
+            self.gpu_uuid.push(context.gpu_uuid.as_deref());
+            self.tags.push(context.tags.as_deref());
+            self.source_file.push(source_file);
+        }
         self.coll.push(&operation.function);
         self.coll_sn.push(operation.sequence_number);
         self.coll_msg_size_bytes.push(to_i64(operation.size_bytes));
@@ -69,17 +84,8 @@ impl CollectiveColumns {
         self.coll_busbw_gbs.push(operation.busbw_gbs);
         self.coll_algo.push(operation.algo.as_deref());
         self.coll_proto.push(operation.proto.as_deref());
-        self.inspector_output_format_version
-            .push(context.format_version.as_deref());
-        self.git_rev.push(context.git_rev.as_deref());
-        self.rec_mechanism.push(context.rec_mechanism.as_deref());
         self.dump_timestamp_us.push(context.dump_timestamp_us);
-        self.hostname.push(&context.hostname);
-        self.pid.push(context.pid);
         self.graph_captured.push(operation.graph_captured);
-        self.gpu_uuid.push(context.gpu_uuid.as_deref());
-        self.tags.push(context.tags.as_deref());
-        self.source_file.push(source_file);
         self.source_line.push(line_number(line));
     }
 }

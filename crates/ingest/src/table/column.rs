@@ -10,6 +10,7 @@ use arrow::datatypes::{
 };
 
 use super::Table;
+use super::keyed::{DictionaryPage, Page};
 
 /// Rows after which columns go to the writer: a divisor of the rows of a row group, and as many as Parquet's writer takes at once.
 pub(crate) const BATCH_ROWS: usize = 16_384;
@@ -17,9 +18,30 @@ pub(crate) const BATCH_ROWS: usize = 16_384;
 /// Distinct text after which columns go to the writer whatever the rows, so that long texts don't pile up.
 const BATCH_TEXT_BYTES: usize = 4 << 20;
 
+/// Rows of a column, on their way to the file.
+#[derive(Debug)]
+pub(crate) enum Batch {
+    /// Values for Parquet's own writer.
+    Values(ArrayRef),
+    /// A page, whose keys the dictionary at the end of the row group explains.
+    Page(Page),
+}
+
+impl Batch {
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Values(array) => array.get_buffer_memory_size(),
+            Self::Page(page) => page.bytes.len(),
+        }
+    }
+}
+
 /// A column under construction.
 pub(super) trait Column: Default {
     const NULLABLE: bool;
+    /// Whether its rows are pages of keys.
+    const KEYED: bool = false;
     fn data_type() -> DataType;
     fn len(&self) -> usize;
     /// Bytes of distinct text held.
@@ -27,7 +49,11 @@ pub(super) trait Column: Default {
         0
     }
     /// Hands the rows over and starts anew.
-    fn finish(&mut self) -> ArrayRef;
+    fn finish(&mut self) -> Batch;
+    /// What the keys since the last row group mean; `None` for columns without keys.
+    fn dictionary(&mut self) -> Option<DictionaryPage> {
+        None
+    }
 
     fn field(name: &str) -> Field {
         Field::new(name, Self::data_type(), Self::NULLABLE)
@@ -40,12 +66,16 @@ pub(crate) trait Columns: Default {
     const TABLE: Table;
     /// Names and types of the columns, in order.
     fn schema() -> Schema;
+    /// Which of them are pages of keys.
+    fn keyed() -> Vec<bool>;
     /// Rows held.
     fn rows(&self) -> usize;
     /// Bytes of distinct text held.
     fn text_bytes(&self) -> usize;
     /// Hands the rows over, a column each, and starts anew.
-    fn finish(&mut self) -> Vec<ArrayRef>;
+    fn finish(&mut self) -> Vec<Batch>;
+    /// Ends a row group: what the keys in it mean, column by column.
+    fn dictionaries(&mut self) -> Vec<Option<DictionaryPage>>;
 
     /// Whether it is time to hand the rows over.
     #[inline]
@@ -54,14 +84,64 @@ pub(crate) trait Columns: Default {
     }
 }
 
-/// Declares the columns of a table, in the order of the file.
+/// Rows whose columns of context are those of the row before: counted, and added when others come.
+#[derive(Debug, Default)]
+pub(super) struct Repeats {
+    context: Option<u64>,
+    rows: u32,
+}
+
+impl Repeats {
+    /// Whether the context's columns of a new row are the last row's; then they are counted, and mustn't be pushed. Contexts with the
+    /// same number are the same.
+    #[inline]
+    pub(super) fn count(&mut self, context: Option<u64>) -> bool {
+        let same = context.is_some() && context == self.context;
+        self.rows += u32::from(same);
+        same
+    }
+
+    /// A context is pushed that has this number.
+    #[inline]
+    pub(super) fn begin(&mut self, context: Option<u64>) {
+        self.context = context;
+    }
+
+    /// Rows counted and not yet added.
+    #[inline]
+    pub(super) fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// Those rows, to be added now.
+    #[inline]
+    pub(super) fn take(&mut self) -> u32 {
+        std::mem::take(&mut self.rows)
+    }
+}
+
+/// Declares the columns of a table, in the order of the file, and which of them a context fills: the first among them, or none.
 macro_rules! columns {
-    ($(#[$doc:meta])* $name:ident, $table:expr, { $first:ident: $first_kind:ty, $($column:ident: $kind:ty),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident, $table:expr, of the context [$($of_context:ident),* $(,)?], {
+        $first:ident: $first_kind:ty, $($column:ident: $kind:ty),* $(,)?
+    }) => {
         $(#[$doc])*
         #[derive(Debug, Default)]
         pub(crate) struct $name {
             $first: $first_kind,
             $($column: $kind,)*
+            repeats: $crate::table::column::Repeats,
+        }
+
+        impl $name {
+            /// Adds the rows that were only counted.
+            #[inline]
+            fn settle(&mut self) {
+                let rows = self.repeats.take();
+                if rows > 0 {
+                    $(self.$of_context.repeat(rows);)*
+                }
+            }
         }
 
         impl $crate::table::column::Columns for $name {
@@ -75,9 +155,14 @@ macro_rules! columns {
                 ])
             }
 
+            fn keyed() -> Vec<bool> {
+                use $crate::table::column::Column;
+                vec![<$first_kind as Column>::KEYED, $(<$kind as Column>::KEYED,)*]
+            }
+
             #[inline]
             fn rows(&self) -> usize {
-                $crate::table::column::Column::len(&self.$first)
+                $crate::table::column::Column::len(&self.$first) + self.repeats.rows()
             }
 
             #[inline]
@@ -86,11 +171,22 @@ macro_rules! columns {
                 self.$first.text_bytes() $(+ self.$column.text_bytes())*
             }
 
-            fn finish(&mut self) -> Vec<arrow::array::ArrayRef> {
+            fn finish(&mut self) -> Vec<$crate::table::column::Batch> {
                 use $crate::table::column::Column;
+                self.settle();
                 vec![self.$first.finish(), $(self.$column.finish(),)*]
             }
+
+            fn dictionaries(&mut self) -> Vec<Option<$crate::table::keyed::DictionaryPage>> {
+                use $crate::table::column::Column;
+                // Keys of the next row group are others.
+                self.repeats.begin(None);
+                vec![self.$first.dictionary(), $(self.$column.dictionary(),)*]
+            }
         }
+    };
+    ($(#[$doc:meta])* $name:ident, $table:expr, { $($columns:tt)* }) => {
+        $crate::table::column::columns! { $(#[$doc])* $name, $table, of the context [], { $($columns)* } }
     };
 }
 pub(super) use columns;
@@ -103,7 +199,6 @@ pub(super) struct Numbers<T: ArrowPrimitiveType>(Vec<T::Native>);
 #[derive(Debug)]
 pub(super) struct OptionalNumbers<T: ArrowPrimitiveType>(PrimitiveBuilder<T>);
 
-pub(super) type Int32 = Numbers<Int32Type>;
 pub(super) type Int64 = Numbers<Int64Type>;
 pub(super) type Float64 = Numbers<Float64Type>;
 pub(super) type OptionalInt32 = OptionalNumbers<Int32Type>;
@@ -149,10 +244,11 @@ impl<T: ArrowPrimitiveType> Column for Numbers<T> {
         self.0.len()
     }
 
-    fn finish(&mut self) -> ArrayRef {
+    fn finish(&mut self) -> Batch {
         let rows = self.0.len();
         let values = std::mem::replace(&mut self.0, Vec::with_capacity(rows));
-        Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), None))
+        let values = PrimitiveArray::<T>::new(ScalarBuffer::from(values), None);
+        Batch::Values(Arc::new(values))
     }
 }
 
@@ -168,8 +264,8 @@ impl<T: ArrowPrimitiveType> Column for OptionalNumbers<T> {
         self.0.len()
     }
 
-    fn finish(&mut self) -> ArrayRef {
-        Arc::new(self.0.finish())
+    fn finish(&mut self) -> Batch {
+        Batch::Values(Arc::new(self.0.finish()))
     }
 }
 
@@ -202,8 +298,8 @@ impl Column for OptionalBool {
         self.0.len()
     }
 
-    fn finish(&mut self) -> ArrayRef {
-        Arc::new(self.0.finish())
+    fn finish(&mut self) -> Batch {
+        Batch::Values(Arc::new(self.0.finish()))
     }
 }
 

@@ -1,10 +1,9 @@
 //! `dump_stats`: a row per marker, every number under the key that it was written under.
 
 use super::Table;
-use super::column::{
-    Int32, Int64, OptionalBool, OptionalInt64, columns, line_number, to_i32, to_i64,
-};
+use super::column::{Int64, OptionalBool, OptionalInt64, columns, line_number, to_i32, to_i64};
 use super::communicator_type::communicator_type;
+use super::few::{FewInt32, FewInt64};
 use super::strings::{OptionalText, Text};
 use crate::inspector::{Context, DumpStats};
 
@@ -13,9 +12,9 @@ columns! {
     DumpStatsColumns, Table::DumpStats, {
         id: Text,
         comm_name: OptionalText,
-        rank: Int32,
-        n_ranks: Int32,
-        nnodes: Int32,
+        rank: FewInt32,
+        n_ranks: FewInt32,
+        nnodes: FewInt32,
         comm_type: OptionalText,
         coll_records: OptionalInt64,
         coll_dropped_total: OptionalInt64,
@@ -39,7 +38,7 @@ columns! {
         rec_mechanism: OptionalText,
         dump_timestamp_us: Int64,
         hostname: Text,
-        pid: Int64,
+        pid: FewInt64,
         gpu_uuid: OptionalText,
         tags: OptionalText,
         source_file: Text,

@@ -3,26 +3,27 @@
 use super::Table;
 use super::collectives::fraction;
 use super::column::{
-    Float64, Int32, Int64, OptionalBool, OptionalFloat64, OptionalInt32, columns, line_number,
-    to_i32, to_i64,
+    Float64, Int64, OptionalBool, OptionalFloat64, OptionalInt32, columns, line_number, to_i32,
+    to_i64,
 };
 use super::communicator_type::communicator_type;
+use super::few::{FewInt32, FewInt64};
 use super::strings::{OptionalText, Text};
 use crate::inspector::{Context, Operation};
 
 columns! {
     /// Columns of `p2p`, under the names of NVIDIA's exporter.
-    P2pColumns, Table::P2p, {
+    P2pColumns, Table::P2p, of the context [id, comm_name, rank, n_ranks, nnodes, comm_type, inspector_output_format_version, git_rev, rec_mechanism, hostname, pid, gpu_uuid, tags, source_file], {
         id: Text,
         comm_name: OptionalText,
-        rank: Int32,
-        n_ranks: Int32,
-        nnodes: Int32,
+        rank: FewInt32,
+        n_ranks: FewInt32,
+        nnodes: FewInt32,
         comm_type: OptionalText,
         p2p: Text,
         p2p_sn: Int64,
         p2p_peer: OptionalInt32,
-        p2p_msg_size_bytes: Int64,
+        p2p_msg_size_bytes: FewInt64,
         p2p_exec_time_us: Int64,
         p2p_exec_time_fraction_us: OptionalFloat64,
         p2p_timing_source: OptionalText,
@@ -33,7 +34,7 @@ columns! {
         rec_mechanism: OptionalText,
         dump_timestamp_us: Int64,
         hostname: Text,
-        pid: Int64,
+        pid: FewInt64,
         graph_captured: OptionalBool,
         gpu_uuid: OptionalText,
         tags: OptionalText,
@@ -43,21 +44,35 @@ columns! {
 }
 
 impl P2pColumns {
-    /// Adds a record.
+    /// Adds a record; `number` is that of its context, as in [`Record::context_number`](crate::inspector::Record::context_number).
     pub(crate) fn push(
         &mut self,
         context: &Context<'_>,
+        number: Option<u32>,
         operation: &Operation<'_>,
         source_file: &str,
         line: u64,
     ) {
-        self.id.push(&context.id);
-        self.comm_name.push(context.comm_name.as_deref());
-        self.rank.push(to_i32(context.rank));
-        self.n_ranks.push(to_i32(context.n_ranks));
-        self.nnodes.push(to_i32(context.nnodes));
-        self.comm_type
-            .push(communicator_type(context.n_ranks, context.nnodes));
+        if !self.repeats.count(number.map(u64::from)) {
+            self.settle();
+            self.repeats.begin(number.map(u64::from));
+            self.id.push(&context.id);
+            self.comm_name.push(context.comm_name.as_deref());
+            self.rank.push(to_i32(context.rank));
+            self.n_ranks.push(to_i32(context.n_ranks));
+            self.nnodes.push(to_i32(context.nnodes));
+            self.comm_type
+                .push(communicator_type(context.n_ranks, context.nnodes));
+            self.inspector_output_format_version
+                .push(context.format_version.as_deref());
+            self.git_rev.push(context.git_rev.as_deref());
+            self.rec_mechanism.push(context.rec_mechanism.as_deref());
+            self.hostname.push(&context.hostname);
+            self.pid.push(context.pid);
+            self.gpu_uuid.push(context.gpu_uuid.as_deref());
+            self.tags.push(context.tags.as_deref());
+            self.source_file.push(source_file);
+        }
         self.p2p.push(&operation.function);
         self.p2p_sn.push(operation.sequence_number);
         // A peer beyond the type is no rank of anything: nothing is known.
@@ -71,17 +86,8 @@ impl P2pColumns {
             .push(operation.timing_source.as_deref());
         self.p2p_algobw_gbs.push(operation.algobw_gbs);
         self.p2p_busbw_gbs.push(operation.busbw_gbs);
-        self.inspector_output_format_version
-            .push(context.format_version.as_deref());
-        self.git_rev.push(context.git_rev.as_deref());
-        self.rec_mechanism.push(context.rec_mechanism.as_deref());
         self.dump_timestamp_us.push(context.dump_timestamp_us);
-        self.hostname.push(&context.hostname);
-        self.pid.push(context.pid);
         self.graph_captured.push(operation.graph_captured);
-        self.gpu_uuid.push(context.gpu_uuid.as_deref());
-        self.tags.push(context.tags.as_deref());
-        self.source_file.push(source_file);
         self.source_line.push(line_number(line));
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Table;
 use super::column::{
-    Int32, Int64, OptionalBool, OptionalFloat64, OptionalInt32, OptionalInt64, columns,
-    line_number, to_i32, to_i64,
+    Int64, OptionalBool, OptionalFloat64, OptionalInt32, OptionalInt64, columns, line_number,
+    to_i32, to_i64,
 };
+use super::few::{FewInt32, FewInt64};
 use super::strings::{OptionalText, Text};
 use crate::inspector::{Context, Proxy, ProxyStep};
 
@@ -14,9 +15,9 @@ columns! {
     ProxyColumns, Table::Proxy, {
         id: Text,
         comm_name: OptionalText,
-        rank: Int32,
-        n_ranks: Int32,
-        nnodes: Int32,
+        rank: FewInt32,
+        n_ranks: FewInt32,
+        nnodes: FewInt32,
         record_type: Text,
         record_sn: OptionalInt64,
         parent_type: OptionalText,
@@ -59,7 +60,7 @@ columns! {
         step_stop_ts_us: OptionalInt64,
         dump_timestamp_us: Int64,
         hostname: Text,
-        pid: Int64,
+        pid: FewInt64,
         source_file: Text,
         source_line: Int64,
     }

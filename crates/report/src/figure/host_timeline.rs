@@ -1,6 +1,6 @@
 //! A slow collective or a late arrival, and what happened on the host under it.
 
-use nccl_report_analyze::facts::HostTimeline;
+use nccl_report_analyze::facts::{HostTimeline, Lane};
 use nccl_report_analyze::units::ExecTime;
 
 use super::axis;
@@ -33,12 +33,7 @@ pub(crate) fn figure(timeline: &HostTimeline) -> Option<Figure> {
         "Above: the collective on this host. Below: what the host's trace saw at the same time."
     };
     let mut sheet = Sheet::new(&timeline.title, reading);
-    sheet.legend(&[
-        (Key::Area(Colour::Transfer), "the operation".to_owned()),
-        (Key::Area(Colour::Waiting), "others wait".to_owned()),
-        (Key::Area(Colour::Slow), "on the host".to_owned()),
-        (Key::Line(Colour::Alert), "a moment on the host".to_owned()),
-    ]);
+    sheet.legend(&legend(timeline));
     let room = timeline
         .lanes
         .iter()
@@ -62,11 +57,7 @@ pub(crate) fn figure(timeline: &HostTimeline) -> Option<Figure> {
     let mut description = format!("{}. ", timeline.title);
     for (n, lane) in timeline.lanes.iter().enumerate() {
         let y = panel.y + 4.0 + PITCH * n as f64;
-        let colour = match lane.kind.as_str() {
-            "collective" => Colour::Transfer,
-            "late" => Colour::Waiting,
-            _ => Colour::Slow,
-        };
+        let colour = colour(lane);
         let mut sum = 0.0;
         for (start, length) in &lane.bars {
             let (from, to) = (
@@ -125,4 +116,42 @@ pub(crate) fn figure(timeline: &HostTimeline) -> Option<Figure> {
         .findings
         .extend((!timeline.finding.is_empty()).then(|| timeline.finding.clone()));
     Some(figure)
+}
+
+fn colour(lane: &Lane) -> Colour {
+    match lane.kind.as_str() {
+        "collective" => Colour::Transfer,
+        "late" => Colour::Waiting,
+        _ => Colour::Slow,
+    }
+}
+
+/// What is drawn, and nothing else.
+fn legend(timeline: &HostTimeline) -> Vec<(Key, String)> {
+    let lasts = |bar: &(ExecTime, ExecTime)| bar.1.as_micros() > 0.0;
+    let bars = |of: Colour| {
+        let mut lanes = timeline.lanes.iter().filter(|lane| colour(lane) == of);
+        lanes.any(|lane| lane.bars.iter().any(lasts))
+    };
+    let mut all = timeline.lanes.iter().flat_map(|lane| &lane.bars);
+    let late = if timeline.coarse {
+        "where it may lie"
+    } else {
+        "others wait"
+    };
+    let mut keys: Vec<(Key, String)> = Vec::new();
+    for (of, meaning) in [
+        (Colour::Transfer, "the operation"),
+        (Colour::Waiting, late),
+        (Colour::Slow, "on the host"),
+    ] {
+        if bars(of) {
+            keys.push((Key::Area(of), meaning.to_owned()));
+        }
+    }
+    if all.any(|bar| !lasts(bar)) {
+        let meaning = "a moment on the host".to_owned();
+        keys.push((Key::Line(Colour::Alert), meaning));
+    }
+    keys
 }

@@ -8,6 +8,7 @@ mod budget;
 mod colour_scale;
 mod communicators;
 mod comparison;
+mod density;
 mod drawing;
 mod grid;
 mod heat_map;

@@ -8,14 +8,12 @@ use super::names::Names;
 use super::scale::Scale;
 use super::sheet::{Key, MARGIN, Sheet, WIDTH};
 use super::time_axis::TimeAxis;
-use super::{mark, number};
+use super::{density, mark, number};
 use crate::svg::Rect;
 
 const HEIGHT: f64 = 340.0;
 /// Marks that show who wrote them when pointed at.
 const NAMED: usize = 100;
-/// Shades of the cells that count records.
-const SHADES: f64 = 6.0;
 
 /// The figure, with at most `marks` marks; `None` if nothing can be drawn.
 pub(crate) fn figure(job: &Job, scatter: &Scatter, marks: usize) -> Option<Figure> {
@@ -78,7 +76,7 @@ pub(crate) fn figure(job: &Job, scatter: &Scatter, marks: usize) -> Option<Figur
     axis::horizontal(&mut sheet.canvas, time.scale(), panel, &time.title());
 
     for (n, (_, s)) in series.iter().enumerate() {
-        draw_cells(&mut sheet, n, s, y, &time);
+        density::draw(&mut sheet.canvas, &s.density, y, &time, mark::colour(n));
     }
     let mut drawn = 0;
     let mut all = 0;
@@ -150,32 +148,6 @@ fn moments(
 ) -> impl Iterator<Item = nccl_report_analyze::units::Timestamp> + '_ {
     let points = series.points.iter().filter(|p| drawable(p)).map(|p| p.at);
     points.chain(series.density.iter().flat_map(|c| [c.start, c.end]))
-}
-
-fn draw_cells(sheet: &mut Sheet, n: usize, series: &ScatterSeries, y: Scale, time: &TimeAxis) {
-    let most = series.density.iter().map(|c| c.count).max().unwrap_or(0) as f64;
-    let shade = |count: u64| {
-        ((count as f64 / most).sqrt() * SHADES)
-            .ceil()
-            .clamp(1.0, SHADES)
-    };
-    // One shade after the other, so that the drawing can join neighbours of one look.
-    for step in 1..=SHADES as u32 {
-        let step = f64::from(step);
-        for cell in series
-            .density
-            .iter()
-            .filter(|c| c.count > 0 && shade(c.count) == step)
-        {
-            let (left, right) = (time.at(cell.start), time.at(cell.end));
-            let (top, bottom) = (y.at(cell.high.as_gb_per_s()), y.at(cell.low.as_gb_per_s()));
-            let rect = Rect::new(left, top, (right - left).max(0.8), (bottom - top).max(0.8));
-            sheet
-                .canvas
-                .rect(rect, mark::colour(n))
-                .fade(0.1 + 0.6 * step / SHADES);
-        }
-    }
 }
 
 /// At most `most` of the points, in their order: half of them the farthest from the median, half an even choice of the rest.

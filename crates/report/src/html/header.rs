@@ -1,7 +1,8 @@
 //! The head of the page: what job this is, and the two answers that everybody comes for.
 
 use askama::Template;
-use nccl_report_analyze::facts::{Dialect, Job};
+use nccl_report_analyze::facts::{Dialect, Job, TraceHost, Traces};
+use nccl_report_analyze::units::Timestamp;
 
 use super::quantity::{NONE, count, duration, micros, moment, plural, size};
 use super::{completeness, findings, text, wording};
@@ -47,7 +48,9 @@ impl Header {
 
 fn facts(job: &Job) -> Vec<Fact> {
     let of = &job.overview;
-    let fact = |name, value: String, more: String| Fact { name, value, more };
+    if let Some(traces) = job.traces.as_ref().filter(|_| of.ranks == 0) {
+        return of_traces(traces);
+    }
     let expected = of.ranks_expected.filter(|expected| *expected != of.ranks);
     let span = of.span.map(|(first, last)| {
         let us = last.as_unix_micros().saturating_sub(first.as_unix_micros());
@@ -105,6 +108,29 @@ fn facts(job: &Job) -> Vec<Fact> {
             String::new(),
         ),
         fact("Dialect", dialects(&of.dialects), revisions(&of.dialects)),
+    ]
+}
+
+const fn fact(name: &'static str, value: String, more: String) -> Fact {
+    Fact { name, value, more }
+}
+
+/// What there is where traces are all.
+fn of_traces(traces: &Traces) -> Vec<Fact> {
+    let hosts: Vec<String> = traces.hosts.iter().map(|h| h.host.clone()).collect();
+    let sum = |of: fn(&TraceHost) -> u64| count(traces.hosts.iter().map(of).sum());
+    let spans = || traces.files.iter().filter_map(|f| f.span);
+    let first = spans().map(|s| s.0).min();
+    let last = spans().map(|s| s.1).max();
+    let shown = |of: Option<Timestamp>| of.map_or_else(|| NONE.to_owned(), moment);
+    let slow = plural(traces.slow.slow, "slow collective", "slow collectives");
+    vec![
+        fact("Hosts traced", count(hosts.len() as u64), listed(&hosts)),
+        fact("Dumps", "none".to_owned(), "eBPF traces alone".to_owned()),
+        fact("From", shown(first), format!("to {}", shown(last))),
+        fact("NCCL calls", sum(|h| h.calls), slow),
+        fact("TCP retransmits", sum(|h| h.retransmits), String::new()),
+        fact("Events of the hosts", sum(|h| h.events), String::new()),
     ]
 }
 
@@ -166,4 +192,19 @@ fn runs(job: &Job) -> Vec<String> {
             )
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic;
+
+    #[test]
+    fn traces_alone_are_no_job_of_no_ranks() {
+        let names = |job: &Job| -> Vec<&str> { facts(job).iter().map(|f| f.name).collect() };
+        let mut job = synthetic::traced();
+        assert!(names(&job).contains(&"Ranks"));
+        job.overview.ranks = 0;
+        assert!(names(&job).contains(&"Hosts traced") && !names(&job).contains(&"Ranks"));
+    }
 }

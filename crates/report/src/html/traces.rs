@@ -19,6 +19,7 @@ struct View {
     slow: Option<String>,
     hosts: Option<String>,
     connections: Option<String>,
+    addresses: Option<String>,
     files: String,
 }
 
@@ -55,6 +56,12 @@ pub(super) fn section(job: &Job) -> Result<Option<Section>, askama::Error> {
             "Retransmits by connection",
             "Source → destination",
             &traces.slow.by_connection,
+        ))?,
+        addresses: render(coincidences(
+            "trace-addresses",
+            "Retransmits by the address that sent",
+            "Address of the card",
+            &traces.slow.by_address,
         ))?,
         files: files(traces).render()?,
     };

@@ -9,7 +9,7 @@ use plotters_backend::{
 };
 
 use super::Colour;
-use super::canvas::{Anchor, Form, Shape};
+use super::canvas::{Anchor, Form, Rect, Shape};
 
 /// Units of the backend in a pixel.
 pub(super) const UNITS: f64 = 10.0;
@@ -32,7 +32,7 @@ pub(super) fn draw(shapes: &[Shape], width: f64, height: f64) -> String {
     out
 }
 
-fn units(pixels: f64) -> i32 {
+pub(super) fn units(pixels: f64) -> i32 {
     // `as` saturates and turns NaN into 0; the bound keeps differences of two coordinates within i32.
     ((pixels * UNITS).round() as i32).clamp(-1_000_000, 1_000_000)
 }
@@ -49,12 +49,15 @@ fn draw_shape(backend: &mut SVGBackend<'_>, shape: &Shape) -> Drawn {
         width: units(width).max(1) as u32,
     };
     match &shape.form {
-        Form::Rect(r) => backend.draw_rect(
-            point((r.x.min(r.right()), r.y.min(r.bottom()))),
-            point((r.x.max(r.right()), r.y.max(r.bottom()))),
-            &pen(0.0),
-            true,
-        ),
+        Form::Rect(r) => draw_rect(backend, *r, &pen(0.0)),
+        // The first stands for all: the backend has no shape of many parts, and an element for each would be most of a page.
+        Form::Rects(rects) => {
+            let r = rects
+                .first()
+                .copied()
+                .unwrap_or(Rect::new(0.0, 0.0, 0.0, 0.0));
+            draw_rect(backend, r, &pen(0.0))
+        }
         Form::Line { from, to, width } => backend.draw_line(point(*from), point(*to), &pen(*width)),
         Form::Path { points, width } => {
             backend.draw_path(points.iter().copied().map(point), &pen(*width))
@@ -100,6 +103,15 @@ fn draw_shape(backend: &mut SVGBackend<'_>, shape: &Shape) -> Drawn {
             backend.draw_text(text, &style, point(at))
         }
     }
+}
+
+fn draw_rect(backend: &mut SVGBackend<'_>, r: Rect, pen: &Pen) -> Drawn {
+    backend.draw_rect(
+        point((r.x.min(r.right()), r.y.min(r.bottom()))),
+        point((r.x.max(r.right()), r.y.max(r.bottom()))),
+        pen,
+        true,
+    )
 }
 
 fn backend_colour(colour: Colour, opacity: f64) -> BackendColor {

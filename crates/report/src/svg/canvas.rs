@@ -38,6 +38,8 @@ pub(crate) enum Anchor {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Form {
     Rect(Rect),
+    /// Many of one look.
+    Rects(Vec<Rect>),
     Line {
         from: (f64, f64),
         to: (f64, f64),
@@ -127,6 +129,11 @@ impl Canvas {
     /// A filled rectangle.
     pub(crate) fn rect(&mut self, rect: Rect, colour: Colour) -> &mut Shape {
         self.push(Form::Rect(rect), colour)
+    }
+
+    /// Filled rectangles of one look, as one shape: thousands cost little more than one.
+    pub(crate) fn rects(&mut self, rects: Vec<Rect>, colour: Colour) -> &mut Shape {
+        self.push(Form::Rects(rects), colour)
     }
 
     /// A straight line.

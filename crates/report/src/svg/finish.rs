@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::canvas::{Canvas, Rect, Shape};
+use super::canvas::{Canvas, Form, Rect, Shape};
 use super::{Colour, backend, group, text};
 
 /// The class of every drawing's root, for the style sheets of pages.
@@ -129,8 +129,39 @@ fn annotate(elements: &mut [Element], shapes: &[Shape]) {
     if elements.len() == shapes.len() {
         for (element, shape) in elements.iter_mut().zip(shapes) {
             element.note.clone_from(&shape.note);
+            if let Form::Rects(rects) = &shape.form {
+                element.tag = "path".to_owned();
+                (element.attributes).retain(|(key, _)| !GEOMETRY.contains(&key.as_str()));
+                let crisp = ("shape-rendering".to_owned(), "crispEdges".to_owned());
+                // Else neighbouring cells show seams.
+                element.attributes.push(crisp);
+                element.attributes.push(("d".to_owned(), outlines(rects)));
+            }
         }
     }
+}
+
+/// Attributes of a rectangle that a path hasn't.
+const GEOMETRY: [&str; 4] = ["x", "y", "width", "height"];
+
+/// Rectangles as the data of a path, of relative moves: closing a subpath returns to its start, from which the next move counts.
+fn outlines(rects: &[Rect]) -> String {
+    let mut out = String::with_capacity(24 * rects.len());
+    let mut before: Option<(i32, i32)> = None;
+    for r in rects {
+        let (x, y) = (backend::units(r.x), backend::units(r.y));
+        let (w, h) = (
+            backend::units(r.right()) - x,
+            backend::units(r.bottom()) - y,
+        );
+        let _ = match before {
+            None => write!(out, "M{x} {y}"),
+            Some((x0, y0)) => write!(out, "m{} {}", x - x0, y - y0),
+        };
+        let _ = write!(out, "h{w}v{h}h{}z", -w);
+        before = Some((x, y));
+    }
+    out
 }
 
 /// Drops what says nothing, and places text by its baseline alone, which viewers agree on.

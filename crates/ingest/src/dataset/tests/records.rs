@@ -122,5 +122,9 @@ pub(super) fn record() -> impl Strategy<Value = Record<'static>> {
         1 => proxy().prop_map(|proxy| Body::Proxy(Box::new(proxy))),
         1 => text().prop_map(Body::Other),
     ];
-    (context(), body).prop_map(|(context, body)| Record { context, body })
+    (context(), body).prop_map(|(context, body)| Record {
+        context: Cow::Owned(context),
+        context_number: None,
+        body,
+    })
 }

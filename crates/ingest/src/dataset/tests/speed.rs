@@ -24,7 +24,7 @@ fn record(row: u64, id: &'static str) -> Record<'static> {
     let size_bytes = 1 << (13 + (random >> 20) % 12);
     let bandwidth = (size_bytes as f64 / exec_time_us as f64).round() / 1000.0;
     Record {
-        context: Context {
+        context: Cow::Owned(Context {
             id: Cow::Borrowed(id),
             comm_name: Some(Cow::Borrowed("DP Group 3")),
             rank: 5,
@@ -38,7 +38,8 @@ fn record(row: u64, id: &'static str) -> Record<'static> {
             pid: 5123,
             gpu_uuid: None,
             tags: None,
-        },
+        }),
+        context_number: None,
         body: Body::Operation(Operation {
             kind: OperationKind::Collective,
             function: Cow::Borrowed(
@@ -75,6 +76,7 @@ fn collectives_a_second() {
             root: folder.path(),
             stem: "speed-0123456789",
             compression_level: level,
+            apart: false,
         };
         let mut tables = FileTables::new(place, "node-17/dgx-h01-pid5123.log");
         let begin = Instant::now();

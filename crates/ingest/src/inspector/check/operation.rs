@@ -42,12 +42,13 @@ const P2P: Keys = Keys {
 };
 
 /// Judges an operation of a communicator of `n_ranks`.
-pub(in crate::inspector) fn operation<const P: bool>(
-    raw: RawOperation<'_, P>,
+/// Takes the texts and traces out of `raw`.
+pub(in crate::inspector) fn operation<'a, const P: bool>(
+    raw: &mut RawOperation<'a, P>,
     n_ranks: u32,
-) -> Result<Checked<'_>, Rejection> {
+) -> Result<Checked<'a>, Rejection> {
     let keys = if P { &P2P } else { &COLLECTIVE };
-    let function = match raw.function {
+    let function = match std::mem::take(&mut raw.function) {
         Text::Value(name) if !name.is_empty() => name,
         Text::Value(_) | Text::Absent => return Err(Rejection::missing(keys.function)),
         Text::Wrong => return Err(Rejection::wrong_type(keys.function, "text")),
@@ -94,13 +95,16 @@ pub(in crate::inspector) fn operation<const P: bool>(
             size_bytes,
             exec_time_us,
             exec_time_fraction_us,
-            timing_source: raw.timing_source.known(),
+            timing_source: std::mem::take(&mut raw.timing_source).known(),
             algobw_gbs,
             busbw_gbs,
-            algo: raw.algo.known(),
-            proto: raw.proto.known(),
+            algo: std::mem::take(&mut raw.algo).known(),
+            proto: std::mem::take(&mut raw.proto).known(),
             graph_captured: raw.graph_captured.0,
-            trace: trace(raw.trace_ts, raw.trace_sn),
+            trace: trace(
+                std::mem::take(&mut raw.trace_ts),
+                std::mem::take(&mut raw.trace_sn),
+            ),
         },
         bandwidth_computed,
     })

@@ -8,4 +8,4 @@ mod template;
 mod trace;
 
 pub(super) use scan::{Payload, payload};
-pub(super) use template::{Recognised, Templates};
+pub(super) use template::Templates;

@@ -14,6 +14,12 @@ pub(in crate::inspector) enum Payload<'a> {
     PointToPoint(RawOperation<'a, true>),
 }
 
+impl Default for Payload<'_> {
+    fn default() -> Self {
+        Self::Collective(RawOperation::default())
+    }
+}
+
 impl<'a> From<RawOperation<'a, false>> for Payload<'a> {
     fn from(raw: RawOperation<'a, false>) -> Self {
         Self::Collective(raw)
@@ -35,23 +41,27 @@ impl Payload<'_> {
     }
 }
 
-/// Reads `"coll_perf":{…}}` or `"p2p_perf":{…}}` to the end of the line; `None` for any other spelling.
+/// Reads `"coll_perf":{…}}` or `"p2p_perf":{…}}` to the end of the line; `None` for any other spelling, and then `into` holds nothing of use.
 #[inline]
-pub(in crate::inspector) fn payload(text: &[u8]) -> Option<Payload<'_>> {
+pub(in crate::inspector) fn payload<'a>(text: &'a [u8], into: &mut Payload<'a>) -> Option<()> {
     if let Some(rest) = text.strip_prefix(b"\"coll_perf\":{\"coll\":") {
-        collective(Scan(rest)).map(Payload::Collective)
+        *into = Payload::default();
+        match into {
+            Payload::Collective(raw) => collective(Scan(rest), raw),
+            Payload::PointToPoint(_) => None,
+        }
     } else {
         let rest = text.strip_prefix(b"\"p2p_perf\":{\"p2p\":")?;
-        point_to_point(Scan(rest)).map(Payload::PointToPoint)
+        let mut raw = RawOperation::default();
+        point_to_point(Scan(rest), &mut raw)?;
+        *into = Payload::PointToPoint(raw);
+        Some(())
     }
 }
 
 #[inline]
-fn collective(mut scan: Scan<'_>) -> Option<RawOperation<'_, false>> {
-    let mut raw = RawOperation {
-        function: scan.text()?,
-        ..RawOperation::default()
-    };
+fn collective<'a>(mut scan: Scan<'a>, raw: &mut RawOperation<'a, false>) -> Option<()> {
+    raw.function = scan.text()?;
     if scan.optional(b",\"coll_algo\":") {
         raw.algo = scan.text()?;
         scan.literal(b",\"coll_proto\":")?;
@@ -70,17 +80,14 @@ fn collective(mut scan: Scan<'_>) -> Option<RawOperation<'_, false>> {
     scan.literal(b",\"coll_busbw_gbs\":")?;
     raw.busbw_gbs = scan.six_decimals()?;
     if scan.0 == b"}}" {
-        return Some(raw);
+        return Some(());
     }
-    traces(scan, &mut raw).then_some(raw)
+    traces(scan, raw).then_some(())
 }
 
 #[inline]
-fn point_to_point(mut scan: Scan<'_>) -> Option<RawOperation<'_, true>> {
-    let mut raw = RawOperation {
-        function: scan.text()?,
-        ..RawOperation::default()
-    };
+fn point_to_point<'a>(mut scan: Scan<'a>, raw: &mut RawOperation<'a, true>) -> Option<()> {
+    raw.function = scan.text()?;
     scan.literal(b",\"p2p_sn\":")?;
     raw.sequence_number = scan.whole()?;
     scan.literal(b",\"p2p_peer\":")?;
@@ -96,9 +103,9 @@ fn point_to_point(mut scan: Scan<'_>) -> Option<RawOperation<'_, true>> {
     scan.literal(b",\"p2p_busbw_gbs\":")?;
     raw.busbw_gbs = scan.six_decimals()?;
     if scan.0 == b"}}" {
-        return Some(raw);
+        return Some(());
     }
-    traces(scan, &mut raw).then_some(raw)
+    traces(scan, raw).then_some(())
 }
 
 /// Powers of ten.
@@ -113,6 +120,24 @@ const TENS: [u64; 9] = [
     10_000_000,
     100_000_000,
 ];
+
+/// The words that nearly all lines have, which needn't be checked to be text.
+#[inline]
+fn word(text: &[u8]) -> Option<&'static str> {
+    Some(match text {
+        b"AllReduce" => "AllReduce",
+        b"AllGather" => "AllGather",
+        b"ReduceScatter" => "ReduceScatter",
+        b"Broadcast" => "Broadcast",
+        b"Reduce" => "Reduce",
+        b"Send" => "Send",
+        b"Recv" => "Recv",
+        b"kernel_gpu" => "kernel_gpu",
+        b"kernel_cpu" => "kernel_cpu",
+        b"collective_cpu" => "collective_cpu",
+        _ => return None,
+    })
+}
 
 /// What is left of the line.
 pub(super) struct Scan<'a>(pub(super) &'a [u8]);
@@ -138,7 +163,11 @@ impl<'a> Scan<'a> {
             .position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
         let (text, rest) = rest.split_at(length);
         self.0 = rest.strip_prefix(b"\"")?;
-        Some(Text::Value(Cow::Borrowed(std::str::from_utf8(text).ok()?)))
+        let text = match word(text) {
+            Some(word) => word,
+            None => std::str::from_utf8(text).ok()?,
+        };
+        Some(Text::Value(Cow::Borrowed(text)))
     }
 
     /// Up to 18 digits, as JSON has them: no sign, no zero in front.

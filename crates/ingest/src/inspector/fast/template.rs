@@ -21,12 +21,16 @@ const PER_SLOT: usize = 16;
 /// Lines that may be learnt before one has been recognised, so that a dump whose heads never repeat isn't parsed twice for ever.
 const CREDIT: u32 = 512;
 
+/// Numbers of heads; those above are markers'.
+const LEARNT: u32 = u32::MAX >> 1;
+
 /// A line, recognised.
 #[derive(Debug)]
-pub(in crate::inspector) struct Recognised<'t, 'a> {
-    /// Borrowed from the head that it equals.
-    pub(in crate::inspector) context: Context<'t>,
-    pub(in crate::inspector) payload: Payload<'a>,
+pub(in crate::inspector) struct Recognised<'t> {
+    /// That of the head that it equals, with the line's own stamp.
+    pub(in crate::inspector) context: &'t Context<'static>,
+    /// The head's.
+    pub(in crate::inspector) number: u32,
 }
 
 #[derive(Debug)]
@@ -36,6 +40,7 @@ struct Template {
     /// Behind it, up to the key of the payload.
     behind: Vec<u8>,
     context: Context<'static>,
+    number: u32,
 }
 
 /// The heads of one file.
@@ -43,6 +48,8 @@ struct Template {
 pub(in crate::inspector) struct Templates {
     slots: Vec<Vec<Template>>,
     credit: u32,
+    /// Heads learnt so far, those forgotten among them.
+    learnt: u32,
 }
 
 impl Default for Templates {
@@ -50,35 +57,43 @@ impl Default for Templates {
         Self {
             slots: Vec::new(),
             credit: CREDIT,
+            learnt: 0,
         }
     }
 }
 
 impl Template {
     #[inline]
-    fn recognise<'t, 'a>(&'t self, line: &'a [u8]) -> Option<Recognised<'t, 'a>> {
+    fn recognise<'t, 'a>(
+        &'t mut self,
+        line: &'a [u8],
+        into: &mut Payload<'a>,
+    ) -> Option<Recognised<'t>> {
         let mut rest = Scan(line.strip_prefix(self.before.as_slice())?);
         let stamp = rest.digits()?;
-        let payload = payload(rest.0.strip_prefix(self.behind.as_slice())?)?;
-        let mut context = self.context.borrowed();
-        context.dump_timestamp_us = check::timestamp(stamp)?;
-        Some(Recognised { context, payload })
+        payload(rest.0.strip_prefix(self.behind.as_slice())?, into)?;
+        self.context.dump_timestamp_us = check::timestamp(stamp)?;
+        Some(Recognised {
+            context: &self.context,
+            number: self.number,
+        })
     }
 }
 
 impl Templates {
-    /// A line whose head is known and whose payload has the usual shape.
+    /// A line whose head is known and whose payload has the usual shape: the payload goes to `into`.
     #[inline]
     pub(in crate::inspector) fn recognise<'t, 'a>(
         &'t mut self,
         line: &'a [u8],
-    ) -> Option<Recognised<'t, 'a>> {
+        into: &mut Payload<'a>,
+    ) -> Option<Recognised<'t>> {
         let slot = slot(line)?;
         let found = self
             .slots
-            .get(slot)?
-            .iter()
-            .find_map(|template| template.recognise(line))?;
+            .get_mut(slot)?
+            .iter_mut()
+            .find_map(|template| template.recognise(line, into))?;
         // A recognised line earns back what learning costs.
         self.credit = (self.credit + 1).min(CREDIT);
         Some(found)
@@ -91,9 +106,11 @@ impl Templates {
             return;
         };
         self.credit -= 2;
-        let Some(template) = cut.template() else {
+        let Some(template) = cut.template(self.learnt) else {
             return;
         };
+        // A file would need 2^31 heads to come round.
+        self.learnt = (self.learnt + 1) & LEARNT;
         if self.slots.is_empty() {
             self.slots.resize_with(SLOTS, Vec::new);
         }
@@ -134,7 +151,7 @@ impl<'a> Cut<'a> {
         .into_iter()
         .find_map(|key| memmem::find(rest.0, key))?;
         let (behind, tail) = rest.0.split_at(behind + 2);
-        payload(tail)?;
+        payload(tail, &mut Payload::default())?;
         Some(Self {
             before,
             behind,
@@ -143,7 +160,7 @@ impl<'a> Cut<'a> {
     }
 
     /// Asks the parser whether the head says what it seems to say: with two other time stamps it must see the same context but for them.
-    fn template(&self) -> Option<Template> {
+    fn template(&self, number: u32) -> Option<Template> {
         let with = |stamp: &[u8]| parsed(&[self.before, stamp, self.behind, self.payload].concat());
         let (first, second) = (with(b"1")?, with(b"1795953247245381")?);
         let expected = Context {
@@ -154,6 +171,7 @@ impl<'a> Cut<'a> {
             before: self.before.to_vec(),
             behind: self.behind.to_vec(),
             context: first,
+            number,
         })
     }
 }

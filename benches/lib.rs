@@ -1,0 +1,1 @@
+//! Benchmarks by criterion: `cargo bench --manifest-path benches/Cargo.toml`.
