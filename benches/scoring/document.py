@@ -67,13 +67,13 @@ def table(results):
     return "\n".join(out)
 
 
-def write(results, folder):
-    """docs/accuracy.md and docs/accuracy.svg."""
+def write(results, every_nth, folder):
+    """docs/accuracy.md and docs/accuracy.svg, of about one case in `every_nth`."""
     done = lines(results)
     healthy = Line([r for r in results if r.case.kind == "healthy"])
     every = Line([r for r in results if r.case.kind in KINDS])
     text = PAGE.format(
-        jobs=len(results), records=sum(r.records for r in results) // 1000, healthy=healthy.jobs, healthy_false=healthy.with_invention, healthy_noted=healthy.with_note,
+        option=f" --every {every_nth}" if every_nth > 1 else "", jobs=len(results), records=sum(r.records for r in results) // 1000, healthy=healthy.jobs, healthy_false=healthy.with_invention, healthy_noted=healthy.with_note,
         faulty=every.jobs, faulty_false=every.with_invention, open=every.open, table=table(results))
     (folder / "accuracy.md").write_text(text)
     (folder / "accuracy.svg").write_text(chart.draw(done))
@@ -85,7 +85,7 @@ Measured on {jobs} simulated jobs with {records} thousand records, of 8 to 128 r
 fault {faulty_false} raised a warning about something else as well or instead. Repeat it:
 
     cargo build --release
-    python3 benches/accuracy.py --binary target/release/nccl-report --write-docs
+    python3 benches/accuracy.py --binary target/release/nccl-report --write-docs{option}
 
 ![Share of faults found, and of jobs with a false alarm, against the strength of the fault](accuracy.svg)
 
