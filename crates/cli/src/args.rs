@@ -361,7 +361,8 @@ pub struct CommonArgs {
 
     /// Memory to keep to, such as 512M or 8G
     ///
-    /// The records of a larger job wait in a temporary file in the report's folder until their turn comes. At least 256M.
+    /// It bounds the records held at a time: those of a larger job wait in a temporary file in the report's folder until their turn comes. What is kept for each rank of each communicator
+    /// comes on top, so that jobs of thousands of ranks take more. At least 256M.
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = Memory::parse)]
     pub memory: Memory,
 

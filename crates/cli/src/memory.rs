@@ -6,14 +6,15 @@ pub struct Memory(u64);
 
 const MIB: u64 = 1 << 20;
 
-/// What a record takes while it is held and matched, and as much again for all else that a run holds.
+/// A record takes 32 bytes while it is held and 40 while its communicator is matched; the rest is for what a job of tens of ranks holds
+/// beside its records. A job of 64 ranks and a gigabyte of dumps keeps to its budget so, from the least that is allowed on.
 const BYTES_PER_RECORD: u64 = 128;
 
 impl Memory {
-    /// Enough for any job: what goes beyond waits on disk, which costs little.
+    /// Four million records. What goes beyond waits on disk, which costs little.
     pub const DEFAULT: Self = Self(512 * MIB);
 
-    /// The least with which anything can be read.
+    /// What a job of 64 ranks takes with hardly a record held.
     const LEAST: u64 = 256 * MIB;
 
     /// Records that may be held at a time.
