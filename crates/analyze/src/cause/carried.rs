@@ -83,16 +83,19 @@ pub(super) fn by_pauses(
     let elsewhere = robust::median(&mut events.into_values().collect::<Vec<_>>()).unwrap_or(0.0);
     let late: f64 = owns_here
         .iter()
-        .map(|o| {
-            let bins = &m.traces[o.comm].member(o.member)[window.clone()];
-            bins.iter()
-                .zip(&o.measured[window.clone()])
-                .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
-                .sum::<f64>()
-        })
+        .map(|o| lateness_in(m, o, &window))
         .sum::<f64>()
         / owns_here.len().max(1) as f64;
     mine - elsewhere >= PAUSES * late
+}
+
+/// What a rank is late by in a communicator in a window, µs in all.
+fn lateness_in(m: &Measured, o: &Own, window: &Range<usize>) -> f64 {
+    let bins = &m.traces[o.comm].member(o.member)[window.clone()];
+    bins.iter()
+        .zip(&o.measured[window.clone()])
+        .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
+        .sum()
 }
 
 /// Whether so many collectives lack ranks that waiting in Send and Recv won't be whole either.
@@ -113,16 +116,7 @@ pub(super) fn waited(m: &Measured, late: &[&Own], window: &Range<usize>, delay: 
         .iter()
         .map(|o| delay.beyond_fellows(m, o, window))
         .sum();
-    let late: f64 = late
-        .iter()
-        .map(|o| {
-            let bins = &m.traces[o.comm].member(o.member)[window.clone()];
-            bins.iter()
-                .zip(&o.measured[window.clone()])
-                .map(|(b, v)| v.unwrap_or(0.0).max(0.0) * b.operations)
-                .sum::<f64>()
-        })
-        .sum();
+    let late: f64 = late.iter().map(|o| lateness_in(m, o, window)).sum();
     waited >= PAUSES * late
 }
 

@@ -1,8 +1,8 @@
 //! `dump_stats`: a row per marker, every number under the key that it was written under.
 
 use super::Table;
-use super::column::{Int64, OptionalBool, OptionalInt64, columns, line_number, to_i32, to_i64};
-use super::communicator_type::communicator_type;
+use super::column::{Int64, OptionalBool, OptionalInt64, columns, line_number, to_i64};
+use super::context::push_context;
 use super::few::{FewInt32, FewInt64};
 use super::strings::{OptionalText, Text};
 use crate::inspector::{Context, DumpStats};
@@ -55,24 +55,9 @@ impl DumpStatsColumns {
         source_file: &str,
         line: u64,
     ) {
-        self.id.push(&context.id);
-        self.comm_name.push(context.comm_name.as_deref());
-        self.rank.push(to_i32(context.rank));
-        self.n_ranks.push(to_i32(context.n_ranks));
-        self.nnodes.push(to_i32(context.nnodes));
-        self.comm_type
-            .push(communicator_type(context.n_ranks, context.nnodes));
+        push_context!(self, context, source_file);
         self.push_counts(stats);
-        self.inspector_output_format_version
-            .push(context.format_version.as_deref());
-        self.git_rev.push(context.git_rev.as_deref());
-        self.rec_mechanism.push(context.rec_mechanism.as_deref());
         self.dump_timestamp_us.push(context.dump_timestamp_us);
-        self.hostname.push(&context.hostname);
-        self.pid.push(context.pid);
-        self.gpu_uuid.push(context.gpu_uuid.as_deref());
-        self.tags.push(context.tags.as_deref());
-        self.source_file.push(source_file);
         self.source_line.push(line_number(line));
     }
 

@@ -4,6 +4,7 @@ mod channels;
 mod collectives;
 mod column;
 mod communicator_type;
+mod context;
 mod dump_stats;
 mod few;
 mod host_event_aggregates;

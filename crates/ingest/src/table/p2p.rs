@@ -3,10 +3,9 @@
 use super::Table;
 use super::collectives::fraction;
 use super::column::{
-    Float64, Int64, OptionalBool, OptionalFloat64, OptionalInt32, columns, line_number, to_i32,
-    to_i64,
+    Float64, Int64, OptionalBool, OptionalFloat64, OptionalInt32, columns, line_number, to_i64,
 };
-use super::communicator_type::communicator_type;
+use super::context::push_context;
 use super::few::{FewInt32, FewInt64};
 use super::strings::{OptionalText, Text};
 use crate::inspector::{Context, Operation};
@@ -56,22 +55,7 @@ impl P2pColumns {
         if !self.repeats.count(number.map(u64::from)) {
             self.settle();
             self.repeats.begin(number.map(u64::from));
-            self.id.push(&context.id);
-            self.comm_name.push(context.comm_name.as_deref());
-            self.rank.push(to_i32(context.rank));
-            self.n_ranks.push(to_i32(context.n_ranks));
-            self.nnodes.push(to_i32(context.nnodes));
-            self.comm_type
-                .push(communicator_type(context.n_ranks, context.nnodes));
-            self.inspector_output_format_version
-                .push(context.format_version.as_deref());
-            self.git_rev.push(context.git_rev.as_deref());
-            self.rec_mechanism.push(context.rec_mechanism.as_deref());
-            self.hostname.push(&context.hostname);
-            self.pid.push(context.pid);
-            self.gpu_uuid.push(context.gpu_uuid.as_deref());
-            self.tags.push(context.tags.as_deref());
-            self.source_file.push(source_file);
+            push_context!(self, context, source_file);
         }
         self.p2p.push(&operation.function);
         self.p2p_sn.push(operation.sequence_number);
