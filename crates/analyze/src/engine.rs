@@ -9,9 +9,10 @@ use rayon::prelude::*;
 use crate::assemble;
 use crate::cause;
 use crate::collective::facts::CommFacts;
-use crate::collective::gather;
+use crate::collective::gather::{self, Portion};
 use crate::collective::matching::Matched;
 use crate::collective::order::{self, ahead};
+use crate::collective::pool::Pools;
 use crate::collective::trace::{self, Trace};
 use crate::communicator::{Topology, family};
 use crate::comparison::{CommBlocks, Examined, Kept};
@@ -22,7 +23,7 @@ use crate::point_to_point::{self, Traffic, exchange};
 use crate::records::algorithms;
 use crate::records::census::{self, Census, Records};
 use crate::records::clock;
-use crate::records::grid::TimeGrid;
+use crate::records::grid::{STRETCHES, TimeGrid};
 use crate::records::held::Held;
 use crate::records::operation::semantics;
 use crate::records::scan;
@@ -92,7 +93,7 @@ fn conclude(dataset: &Dataset, options: &Options, mut m: Measured) -> Result<Job
     let pairs = assemble::pairs(&mut m);
     let overview = assemble::overview(&m, options.title.clone());
     let communicators = assemble::communicators(&m);
-    let families = assemble::families(&m);
+    let families = assemble::families(&mut m);
     Ok(Job {
         inputs: dataset.inputs().clone(),
         overview,
@@ -121,7 +122,7 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
         .iter()
         .filter_map(|f| Some((f.census.first_dump_us?, f.census.last_dump_us?)))
         .collect();
-    let stamps = TimeGrid::over(spans);
+    let stamps = TimeGrid::over(spans, STRETCHES);
     // Read once; what doesn't fit into memory waits on disk until it is matched.
     let records: u64 = [Table::Collectives, Table::P2p]
         .iter()
@@ -148,6 +149,7 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
                 (first.saturating_sub(offset), last.saturating_sub(offset))
             })
             .collect(),
+        stretches(records, census.endpoints.items().len() as u64),
     );
 
     let mut repertoire: Vec<BTreeSet<(u32, u64)>> = vec![BTreeSet::new(); n];
@@ -166,6 +168,7 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
     let mut m = Measured {
         blocks: keep_blocks.then(|| vec![CommBlocks::default(); n]),
         facts: std::iter::repeat_with(CommFacts::default).take(n).collect(),
+        pools: Pools::default(),
         traces: vec![Trace::default(); n],
         pairs: std::iter::repeat_with(Default::default).take(n).collect(),
         p2p_micros: vec![Vec::new(); n],
@@ -198,18 +201,32 @@ fn each_portion(
     records: &Records,
     rows_of_comm: &[u64],
     options: &Options,
-    take: fn(&mut Measured, &Held, Range<usize>),
+    take: fn(&mut Measured, &Held, &Portion),
 ) -> Result<(), Error> {
     match records {
-        Records::Held(held) => take(m, held, 0..rows_of_comm.len()),
+        Records::Held(held) => take(m, held, &Portion::all(rows_of_comm.len())),
         Records::Spilled(spill, files) => {
             for portion in gather::portions(rows_of_comm, options.max_rows) {
                 let held = gather::load(spill, files, m, &portion)?;
-                take(m, &held, portion.comms);
+                take(m, &held, &portion);
             }
         }
     }
     Ok(())
+}
+
+/// What is kept over time, as so many values of each rank of each communicator, are at most so many or half as many as there are records:
+/// 2¹⁸ of 64 bytes are 16 MiB.
+const KEPT_OVER_TIME: u64 = 1 << 18;
+
+/// Stretches are at least so many: a window of a quarter of the run then has eight.
+const LEAST_STRETCHES: u64 = 32;
+
+/// How many stretches of time are told apart for each rank of each communicator: fewer where these are so many that most stretches would hold
+/// next to nothing.
+fn stretches(records: u64, endpoints: u64) -> usize {
+    let each = KEPT_OVER_TIME.max(records / 2) / endpoints.max(1);
+    (each.max(LEAST_STRETCHES) as usize).min(STRETCHES)
 }
 
 fn rows_of(dataset: &Dataset, table: Table) -> u64 {
@@ -217,7 +234,21 @@ fn rows_of(dataset: &Dataset, table: Table) -> u64 {
     tables.filter(|t| t.table == table).map(|t| t.rows).sum()
 }
 
-fn match_collectives(m: &mut Measured, held: &Held, range: Range<usize>) {
+/// A few communicators a thread at a time: what each is found to do is kept in short only.
+fn some(portion: &Portion) -> impl Iterator<Item = Range<usize>> {
+    let step = 8 * rayon::current_num_threads().max(1);
+    let end = portion.comms.end;
+    let starts = portion.comms.clone().step_by(step);
+    starts.map(move |start| start..(start + step).min(end))
+}
+
+fn match_collectives(m: &mut Measured, held: &Held, portion: &Portion) {
+    for range in some(portion) {
+        match_some(m, held, range, portion.is_last());
+    }
+}
+
+fn match_some(m: &mut Measured, held: &Held, range: Range<usize>, last: bool) {
     let interval = m.dump_interval.unwrap_or(0.0);
     let (timing, grid, clock) = (m.timing, &m.grid, &m.clock);
     let functions = m.census.functions.items();
@@ -243,6 +274,10 @@ fn match_collectives(m: &mut Measured, held: &Held, range: Range<usize>) {
         .collect();
     for (c, (facts, trace, blocks)) in range.zip(parts) {
         m.facts[c].merge(facts);
+        if last {
+            let (family, comm) = (m.family_of[c], &m.topology.comms[c]);
+            m.pools.settle(family, comm, &mut m.facts[c], function);
+        }
         m.traces[c].merge(trace);
         if let Some(kept) = &mut m.blocks {
             kept[c].merge(blocks);
@@ -250,7 +285,8 @@ fn match_collectives(m: &mut Measured, held: &Held, range: Range<usize>) {
     }
 }
 
-fn pair_up(m: &mut Measured, held: &Held, range: Range<usize>) {
+fn pair_up(m: &mut Measured, held: &Held, portion: &Portion) {
+    let range = portion.comms.clone();
     let interval = m.dump_interval.unwrap_or(0.0);
     let (timing, grid, clock) = (m.timing, &m.grid, &m.clock);
     let functions = m.census.functions.items();

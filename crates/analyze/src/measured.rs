@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collective::facts::CommFacts;
+use crate::collective::pool::Pools;
 use crate::collective::trace::Trace;
 use crate::communicator::Topology;
 use crate::communicator::family::Kin;
@@ -35,6 +36,8 @@ pub(crate) struct Measured {
     pub(crate) family_of: Vec<usize>,
     /// Statistics of the collectives of each communicator.
     pub(crate) facts: Vec<CommFacts>,
+    /// Times of the collectives of each family.
+    pub(crate) pools: Pools,
     /// Lateness and transfer over time of each communicator.
     pub(crate) traces: Vec<Trace>,
     /// Send/Recv traffic of each communicator.
@@ -82,6 +85,7 @@ impl Measured {
     pub(crate) fn blank(processes: u32, comms: &[(usize, &[u32])]) -> Self {
         use crate::communicator::Comm;
         use crate::facts::{Process, ProcessId};
+        use crate::records::grid::STRETCHES;
         let n = comms.len();
         let comm = |(c, members): (usize, &[u32])| Comm {
             id: format!("0x{c:x}"),
@@ -112,7 +116,7 @@ impl Measured {
                 .collect(),
             ..Topology::default()
         };
-        let grid = TimeGrid::over(vec![(0, 95_999)]);
+        let grid = TimeGrid::over(vec![(0, 95_999)], STRETCHES);
         Self {
             stamps: grid.clone(),
             grid,
@@ -124,6 +128,7 @@ impl Measured {
             kin: Vec::new(),
             family_of: comms.iter().map(|x| x.0).collect(),
             facts: std::iter::repeat_with(CommFacts::default).take(n).collect(),
+            pools: Pools::default(),
             traces: vec![Trace::default(); n],
             pairs: std::iter::repeat_with(Default::default).take(n).collect(),
             p2p_micros: vec![Vec::new(); n],

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::collective::facts::CellFacts;
+use crate::collective::pool::Times;
+use crate::communicator::family::Kin;
 use crate::facts::{Family, FamilyOperation};
 use crate::measured::Measured;
-use crate::statistics::Sample;
+use crate::records::operation::bus_work;
 use crate::units::{BusBandwidth, ExecTime, MessageSize};
 
 /// Sums of a function and size over the records of a family.
@@ -17,7 +19,7 @@ struct Totals {
 }
 
 /// Every family, in the order of [`Measured::kin`].
-pub(crate) fn families(m: &Measured) -> Vec<Family> {
+pub(crate) fn families(m: &mut Measured) -> Vec<Family> {
     let total = m.total_micros();
     let mut totals: BTreeMap<(usize, u32, u64), Totals> = BTreeMap::new();
     for (key, sums) in m.census.cells.iter().filter(|(k, _)| k.timing == m.timing) {
@@ -29,13 +31,14 @@ pub(crate) fn families(m: &Measured) -> Vec<Family> {
         t.micros += sums.micros;
         t.p2p |= key.p2p;
     }
-    m.kin
+    let kin = std::mem::take(&mut m.kin);
+    let families = kin
         .iter()
         .enumerate()
         .map(|(f, kin)| {
             let mut operations: Vec<FamilyOperation> = totals
                 .range((f, 0, 0)..=(f, u32::MAX, u64::MAX))
-                .map(|(&(_, function, size), t)| operation(m, &kin.comms, function, size, t, total))
+                .map(|(&(_, function, size), t)| operation(m, (f, kin), (function, size), t, total))
                 .collect();
             operations.sort_by(|a, b| (&a.operation, a.size).cmp(&(&b.operation, b.size)));
             let micros: f64 = totals
@@ -56,29 +59,35 @@ pub(crate) fn families(m: &Measured) -> Vec<Family> {
                 share_of_time: share(micros, total),
             }
         })
-        .collect()
+        .collect();
+    m.kin = kin;
+    families
 }
 
 fn operation(
-    m: &Measured,
-    comms: &[usize],
-    function: u32,
-    size: u64,
+    m: &mut Measured,
+    (family, kin): (usize, &Kin),
+    (function, size): (u32, u64),
     totals: &Totals,
     total: f64,
 ) -> FamilyOperation {
-    let cells: Vec<Option<&CellFacts>> = comms
+    let work = bus_work(m.function(function), kin.n_ranks, size);
+    let mut nothing = Times::default();
+    let times = m
+        .pools
+        .get_mut(family, function, size)
+        .unwrap_or(&mut nothing);
+    let link_busbw = times
+        .link_busbw(work)
+        .distribution(BusBandwidth::from_gb_per_s);
+    let felt_busbw = times.felt_busbw.distribution(BusBandwidth::from_gb_per_s);
+    let shortest = times.shortest.distribution(ExecTime::from_micros);
+    let spread = times.spread.distribution(ExecTime::from_micros);
+    let cells: Vec<Option<&CellFacts>> = kin
+        .comms
         .iter()
         .map(|&c| m.facts[c].cells.get(&(function, size)))
         .collect();
-    let pooled = |of: fn(&CellFacts) -> &Sample| {
-        let mut pool = Sample::default();
-        cells
-            .iter()
-            .flatten()
-            .for_each(|c| pool.merge(of(c).clone()));
-        pool
-    };
     FamilyOperation {
         operation: m.function(function).to_owned(),
         size: MessageSize::from_bytes(size),
@@ -88,23 +97,15 @@ fn operation(
             cells.iter().flatten().map(|c| c.collectives).sum()
         },
         records: totals.records,
-        link_busbw: pooled(|c| &c.link_busbw).distribution(BusBandwidth::from_gb_per_s),
-        felt_busbw: pooled(|c| &c.felt_busbw).distribution(BusBandwidth::from_gb_per_s),
-        shortest: pooled(|c| &c.shortest).distribution(ExecTime::from_micros),
-        spread: pooled(|c| &c.spread).distribution(ExecTime::from_micros),
+        link_busbw,
+        felt_busbw,
+        shortest,
+        spread,
         time: ExecTime::from_micros(totals.micros),
         share_of_time: share(totals.micros, total),
         link_busbw_by_communicator: cells
             .iter()
-            .map(|c| {
-                c.and_then(|c| {
-                    c.link_busbw
-                        .clone()
-                        .quantiles(&[0.5])
-                        .first()
-                        .map(|&b| BusBandwidth::from_gb_per_s(b))
-                })
-            })
+            .map(|c| c.and_then(|c| c.link_busbw.map(BusBandwidth::from_gb_per_s)))
             .collect(),
     }
 }

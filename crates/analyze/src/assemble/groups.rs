@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::families::share;
+use crate::collective::pool::Times;
 use crate::facts::{
-    CommClass, DensityCell, Group, GroupKey, Histogram, Scatter, ScatterPoint, ScatterSeries,
+    CommClass, DensityCell, Group, Histogram, Scatter, ScatterPoint, ScatterSeries,
 };
 use crate::measured::Measured;
+use crate::records::operation::bus_work;
 use crate::statistics::Sample;
 use crate::units::{BusBandwidth, ExecTime, MessageSize, Timestamp};
 
@@ -20,12 +22,13 @@ const LATENCY_RATIO: f64 = 2.0;
 /// What the collectives of a group showed, over its communicators.
 #[derive(Default)]
 struct Matched {
-    communicators: BTreeSet<usize>,
+    communicators: u64,
     collectives: u64,
-    link: Sample,
-    felt: Sample,
-    shortest: Sample,
+    times: Times,
 }
+
+/// What a group's records are alike in, its operation by the census's number: class, operation, size, ranks, nodes.
+type Alike = (CommClass, u32, u64, u32, u32);
 
 /// Every group. Leaves the samples of the census sorted.
 pub(crate) fn groups(m: &mut Measured) -> Vec<Group> {
@@ -38,8 +41,11 @@ pub(crate) fn groups(m: &mut Measured) -> Vec<Group> {
         if *t != timing {
             continue;
         }
-        let found = matched.remove(key).unwrap_or_default();
-        let micros = sample.micros.runs().iter().map(|r| r.0 * r.1 as f64).sum();
+        let function = m.census.functions.get(&key.operation).unwrap_or(u32::MAX);
+        let size = key.size.as_bytes();
+        let alike = (key.class, function, size, key.n_ranks, key.nnodes);
+        let found = matched.remove(&alike).unwrap_or_default();
+        let micros = sample.micros.sum();
         let records = sample.micros.count();
         let (Some(busbw), Some(exec_time)) = (
             sample.busbw.distribution(BusBandwidth::from_gb_per_s),
@@ -50,12 +56,12 @@ pub(crate) fn groups(m: &mut Measured) -> Vec<Group> {
         let Matched {
             communicators,
             collectives,
-            mut link,
-            mut felt,
-            mut shortest,
+            mut times,
         } = found;
+        let work = bus_work(&key.operation, key.n_ranks, size);
         typical.push(
-            shortest
+            times
+                .shortest
                 .quantiles(&[0.5])
                 .first()
                 .copied()
@@ -64,13 +70,15 @@ pub(crate) fn groups(m: &mut Measured) -> Vec<Group> {
         out.push(Group {
             key: key.clone(),
             p2p: *p2p,
-            communicators: communicators.len() as u64,
+            communicators,
             collectives: if *p2p { records } else { collectives },
             records,
             busbw,
             exec_time,
-            link_busbw: link.distribution(BusBandwidth::from_gb_per_s),
-            felt_busbw: felt.distribution(BusBandwidth::from_gb_per_s),
+            link_busbw: times
+                .link_busbw(work)
+                .distribution(BusBandwidth::from_gb_per_s),
+            felt_busbw: times.felt_busbw.distribution(BusBandwidth::from_gb_per_s),
             time: ExecTime::from_micros(micros),
             share_of_time: share(micros, total),
             latency_bound: false,
@@ -80,34 +88,32 @@ pub(crate) fn groups(m: &mut Measured) -> Vec<Group> {
     out
 }
 
-/// By group, the matched collectives of all communicators.
-fn matched(m: &Measured) -> BTreeMap<GroupKey, Matched> {
-    let mut out: BTreeMap<GroupKey, Matched> = BTreeMap::new();
-    let key = |comm: usize, function: u32, size: u64| {
-        let c = &m.topology.comms[comm];
-        GroupKey {
-            class: c.class(),
-            operation: m.function(function).to_owned(),
-            size: MessageSize::from_bytes(size),
-            n_ranks: c.n_ranks,
-            nnodes: c.nnodes,
-        }
-    };
-    for (comm, facts) in m.facts.iter().enumerate() {
+/// By group, the matched collectives of all communicators, and how many communicators there are.
+fn matched(m: &Measured) -> BTreeMap<Alike, Matched> {
+    let mut out: BTreeMap<Alike, Matched> = BTreeMap::new();
+    for (comm, facts) in m.topology.comms.iter().zip(&m.facts) {
         for (&(function, size), cell) in &facts.cells {
-            let into = out.entry(key(comm, function, size)).or_default();
+            let alike = (comm.class(), function, size, comm.n_ranks, comm.nnodes);
+            let into = out.entry(alike).or_default();
+            into.communicators += 1;
             into.collectives += cell.collectives;
-            into.link.merge(cell.link_busbw.clone());
-            into.felt.merge(cell.felt_busbw.clone());
-            into.shortest.merge(cell.shortest.clone());
         }
     }
-    for (k, _) in m.census.cells.iter().filter(|(k, _)| k.timing == m.timing) {
-        let comm = m.topology.place[k.endpoint as usize].0 as usize;
-        out.entry(key(comm, k.function, k.size))
-            .or_default()
-            .communicators
-            .insert(comm);
+    for (&(family, function, size), times) in m.pools.iter() {
+        let kin = &m.kin[family];
+        let alike = (kin.class, function, size, kin.n_ranks, kin.nnodes);
+        out.entry(alike).or_default().times.merge(times.clone());
+    }
+    // Sends and Receives aren't matched.
+    let cells = m.census.cells.keys();
+    let seen: BTreeSet<(u32, u32, u64)> = cells
+        .filter(|k| k.timing == m.timing && k.p2p)
+        .map(|k| (m.topology.place[k.endpoint as usize].0, k.function, k.size))
+        .collect();
+    for (comm, function, size) in seen {
+        let comm = &m.topology.comms[comm as usize];
+        let alike = (comm.class(), function, size, comm.n_ranks, comm.nnodes);
+        out.entry(alike).or_default().communicators += 1;
     }
     out
 }

@@ -32,11 +32,9 @@ pub(crate) fn cube(m: &Measured) -> Result<(Cube, Vec<String>), Error> {
                 m.topology.comms[comm as usize].members[member as usize].1,
             );
             let host = host_number[m.topology.processes[process.0 as usize].host.as_str()];
-            let wait = m.facts[comm]
-                .wait
-                .get(&(member, k.function, k.size))
-                .copied()
-                .unwrap_or(0.0);
+            let cell = m.facts[comm].cells.get(&(k.function, k.size));
+            let wait = cell.and_then(|c| c.wait_of_members.get(member as usize));
+            let wait = wait.copied().unwrap_or(0.0);
             CubeCell {
                 at: [
                     comm as u64,

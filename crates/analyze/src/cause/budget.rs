@@ -133,10 +133,15 @@ fn pools(m: &mut Measured) -> Vec<Pools> {
                 continue;
             };
             for sample in [&mut pair.sends, &mut pair.recvs] {
-                for &(v, n) in sample.runs() {
-                    pool.add(Pool::Transfer, v.min(t) * n as f64);
-                    pool.add(Pool::PairWait, (v - t).max(0.0) * n as f64);
-                }
+                let runs = sample
+                    .runs()
+                    .iter()
+                    .map(|&(v, n)| (v.min(t) * n as f64, v * n as f64));
+                let (moved, all) = runs.fold((0.0, 0.0), |a, r| (a.0 + r.0, a.1 + r.1));
+                // Of a sketch, the sum is exact and the parts of it nearly.
+                let scale = if all > 0.0 { sample.sum() / all } else { 1.0 };
+                pool.add(Pool::Transfer, moved * scale);
+                pool.add(Pool::PairWait, (all - moved) * scale);
             }
         }
     }

@@ -6,21 +6,14 @@
 //! communicator is what remains after the part that the fellows in any of its other communicators share, compared within
 //! one family. This needs neither clocks nor the order of operations, and no assumption on what overlaps with what.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
+use super::fellows::{Fellows, Shared};
 use crate::collective::trace::Bin;
 use crate::measured::Measured;
-use crate::statistics::robust;
 use crate::statistics::window::Point;
-
-/// With this many fellows the median with a rank and without it are the same for our purpose.
-const MANY: usize = 16;
-
-/// So many of many fellows must speak at a time, the rank among them.
-const QUORUM: usize = 6;
 
 /// A rank's lateness is its own when at least this part of it is; less is what fellows share, imperfectly matched in time.
 pub(super) const OWN: f64 = 0.5;
@@ -119,32 +112,33 @@ pub(crate) fn separate(
         })
         .collect();
     let fellows = Fellows::of(m, places, &series);
-    places
-        .par_iter()
-        .enumerate()
-        .flat_map_iter(|(process, mine)| of_process(m, &fellows, except, process, mine))
-        .collect()
+    let circles: Vec<BTreeSet<usize>> = places
+        .iter()
+        .map(|mine| fellows.circles_of(mine, except))
+        .collect();
+    let families: BTreeSet<usize> = m.family_of.iter().copied().collect();
+    let mut owns: Vec<(usize, Own)> = Vec::new();
+    // Family by family: what circles share in one of them is soon forgotten.
+    for family in families {
+        let shared = fellows.shared(family);
+        let of_family: Vec<(usize, Own)> = circles
+            .par_iter()
+            .enumerate()
+            .flat_map_iter(|(process, circles)| of_process(&shared, circles, process))
+            .collect();
+        owns.extend(of_family);
+    }
+    owns.sort_by_key(|(place, own)| (own.process, *place));
+    owns.into_iter().map(|(_, own)| own).collect()
 }
 
-/// The lateness of one process in each of its communicators.
-fn of_process(
-    m: &Measured,
-    fellows: &Fellows<'_>,
-    except: &BTreeSet<usize>,
-    process: usize,
-    mine: &[(usize, usize)],
-) -> Vec<Own> {
-    // A process is in hundreds of communicators, but these are of few circles.
-    let circles: BTreeSet<usize> = mine
-        .iter()
-        .filter(|&&(other, _)| {
-            m.topology.comms[other].members.len() >= 2 && !except.contains(&other)
-        })
-        .map(|&(other, _)| fellows.circle_of[other])
-        .collect();
-    let mut passed_on: BTreeMap<usize, PassedOn> = BTreeMap::new();
-    let mut out = Vec::with_capacity(mine.len());
-    for &(comm, member) in mine {
+/// The lateness of one process in each of its communicators of a family, with the number of each among its places.
+fn of_process(shared: &Shared<'_>, circles: &BTreeSet<usize>, process: usize) -> Vec<(usize, Own)> {
+    let (fellows, family) = (shared.fellows, shared.family);
+    let m = fellows.m;
+    let mut passed_on: Option<PassedOn> = None;
+    let mut out = Vec::new();
+    for &(_, (comm, member), place) in fellows.places(process, family) {
         let Some(about) = fellows.series[comm]
             .get(member)
             .filter(|s| s.iter().any(Option::is_some))
@@ -157,26 +151,32 @@ fn of_process(
             .zip(bins)
             .map(|(v, b)| v.filter(|_| b.operations > 0.0))
             .collect();
-        let (family, circle) = (m.family_of[comm], fellows.circle_of[comm]);
-        let passed_on = passed_on.entry(family).or_insert_with(|| {
+        // A process is in hundreds of communicators, but these are of few circles.
+        let passed_on = passed_on.get_or_insert_with(|| {
             let mut passed_on = PassedOn::nothing(m.grid.len());
-            for &circle in &circles {
-                passed_on.add(circle, &fellows.share(family, circle, process));
+            for &circle in circles {
+                if let Some(of_fellows) = shared.of_fellows(circle, process) {
+                    passed_on.add(circle, &of_fellows);
+                }
             }
             passed_on
         });
+        let circle = fellows.circle_of[comm];
         let own = measured
             .iter()
             .enumerate()
             .map(|(b, all)| all.map(|all| all - passed_on.but_through(circle, b)))
             .collect();
-        out.push(Own {
-            comm,
-            member,
-            process,
-            measured,
-            own,
-        });
+        out.push((
+            place,
+            Own {
+                comm,
+                member,
+                process,
+                measured,
+                own,
+            },
+        ));
     }
     out
 }
@@ -254,112 +254,4 @@ pub(crate) fn weighted(series: &Series, bins: &[Bin]) -> Vec<Option<Point>> {
             })
         })
         .collect()
-}
-
-/// Who shares a communicator with whom, and what they show elsewhere.
-///
-/// Communicators with the same members are one circle: whoever is late in one of them is so towards the same fellows.
-struct Fellows<'a> {
-    m: &'a Measured,
-    /// By communicator, a series a member.
-    series: &'a [Vec<Series>],
-    /// By communicator.
-    circle_of: Vec<usize>,
-    /// The processes of each.
-    circles: Vec<Vec<usize>>,
-    /// By process, its places sorted by family.
-    by_family: Vec<Vec<(usize, (usize, usize))>>,
-    /// What all members of a circle of many share in a family.
-    of_many: Vec<OnceLock<Vec<(usize, Series)>>>,
-}
-
-impl<'a> Fellows<'a> {
-    fn of(m: &'a Measured, places: &[Vec<(usize, usize)>], series: &'a [Vec<Series>]) -> Self {
-        let by_family = places
-            .iter()
-            .map(|mine| {
-                let mut mine: Vec<_> = mine.iter().map(|&p| (m.family_of[p.0], p)).collect();
-                mine.sort_by_key(|&(family, _)| family);
-                mine
-            })
-            .collect();
-        let mut numbers: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
-        let circle_of = m
-            .topology
-            .comms
-            .iter()
-            .map(|comm| {
-                let mut processes: Vec<usize> =
-                    comm.members.iter().map(|x| x.1.0 as usize).collect();
-                processes.sort_unstable();
-                processes.dedup();
-                let next = numbers.len();
-                *numbers.entry(processes).or_insert(next)
-            })
-            .collect();
-        let mut circles = vec![Vec::new(); numbers.len()];
-        for (processes, number) in numbers {
-            circles[number] = processes;
-        }
-        Self {
-            m,
-            series,
-            circle_of,
-            by_family,
-            of_many: circles.iter().map(|_| OnceLock::new()).collect(),
-            circles,
-        }
-    }
-
-    /// What the fellows of `process` in a circle show in their other communicators of `family`, at the median.
-    fn share(&self, family: usize, circle: usize, process: usize) -> Series {
-        let members = &self.circles[circle];
-        if members.len() <= MANY {
-            return self.median(family, circle, Some(process));
-        }
-        let of_many = self.of_many[circle].get_or_init(|| {
-            let families: BTreeSet<usize> = members
-                .iter()
-                .flat_map(|&p| &self.by_family[p])
-                .map(|&(family, _)| family)
-                .collect();
-            families
-                .into_iter()
-                .map(|family| (family, self.median(family, circle, None)))
-                .collect()
-        });
-        match of_many.binary_search_by_key(&family, |&(family, _)| family) {
-            Ok(at) => of_many[at].1.clone(),
-            Err(_) => vec![None; self.m.grid.len()],
-        }
-    }
-
-    fn median(&self, family: usize, circle: usize, but: Option<usize>) -> Series {
-        let fellows: Vec<&Series> = self.circles[circle]
-            .iter()
-            .filter(|&&p| Some(p) != but)
-            .flat_map(|&p| {
-                let places = &self.by_family[p];
-                let start = places.partition_point(|&(f, _)| f < family);
-                places[start..]
-                    .iter()
-                    .take_while(move |&&(f, _)| f == family)
-            })
-            .filter(|(_, (c, _))| self.circle_of[*c] != circle)
-            .filter_map(|&(_, (c, i))| self.series[c].get(i))
-            .collect();
-        let mut values = Vec::with_capacity(fellows.len());
-        (0..self.m.grid.len())
-            .map(|b| {
-                values.clear();
-                values.extend(fellows.iter().filter_map(|s| s[b]));
-                // The rank itself is among many fellows, and mustn't explain itself where most of the others are silent.
-                if but.is_none() && values.len() < QUORUM {
-                    None
-                } else {
-                    robust::median(&mut values)
-                }
-            })
-            .collect()
-    }
 }

@@ -7,6 +7,7 @@ mod budget;
 mod carried;
 mod data_quality;
 mod delay;
+mod fellows;
 mod intermittent;
 mod late_host;
 mod late_rank;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::slow_link::SlowLink;
 use super::transfer::Unit;
 use super::words;
-use crate::collective::transfer::Transfer;
+use crate::collective::transfer::{Transfer, Transfers};
 use crate::measured::Measured;
 use crate::records::operation::bus_bandwidth;
 use crate::statistics::robust;
@@ -43,7 +43,7 @@ type Cell = (u32, u64);
 /// Transfer times of a unit.
 struct Series<'a> {
     unit: &'a Unit,
-    cells: BTreeMap<Cell, Vec<Transfer>>,
+    cells: BTreeMap<Cell, Transfers>,
 }
 
 /// The operation in which the slow lose most, in numbers. `None` where no operation of theirs has transfer times.
@@ -67,7 +67,7 @@ pub(super) fn pace(m: &Measured, units: &[Unit], l: &SlowLink) -> Option<Pace> {
         .map(|(_, u)| series(m, u))
         .collect();
     let mean = |s: &Series<'_>, inside: bool| {
-        let of = s.cells.get(&cell)?.iter().enumerate();
+        let of = s.cells.get(&cell)?.iter();
         let mut sum = Transfer::default();
         of.filter(|(b, _)| window.contains(b) == inside)
             .for_each(|(_, t)| sum.merge(t));
@@ -108,7 +108,7 @@ fn series<'a>(m: &Measured, unit: &'a Unit) -> Series<'a> {
         None => m.traces[unit.comm].transfer.clone(),
         Some((source, destination)) => m.pairs[unit.comm]
             .range((source, destination, 0)..=(source, destination, u64::MAX))
-            .map(|(key, facts)| ((0, key.2), facts.transfer()))
+            .map(|(key, facts)| ((0, key.2), facts.transfer().clone()))
             .collect(),
     };
     Series { unit, cells }
@@ -116,9 +116,9 @@ fn series<'a>(m: &Measured, unit: &'a Unit) -> Series<'a> {
 
 /// The cell in which most transfer time is spent in a window.
 fn heaviest(s: &Series<'_>, window: &Range<usize>) -> Option<Cell> {
-    let spent = |of: &[Transfer]| -> f64 {
-        let inside = of.get(window.clone()).unwrap_or_default();
-        inside.iter().map(|t| t.micros).sum()
+    let spent = |of: &Transfers| -> f64 {
+        let inside = of.iter().filter(|(stretch, _)| window.contains(stretch));
+        inside.map(|(_, t)| t.micros).sum()
     };
     let (cell, micros) = s
         .cells

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lateness::Series;
-use crate::collective::transfer::Transfer;
+use crate::collective::transfer::Transfers;
 use crate::measured::Measured;
 use crate::statistics::robust;
 
@@ -60,7 +60,7 @@ type Cell = (u32, u64);
 /// A unit with its transfer times, before it has been compared.
 struct Draft {
     unit: Unit,
-    cells: BTreeMap<Cell, Vec<Transfer>>,
+    cells: BTreeMap<Cell, Transfers>,
     ranks: f64,
 }
 
@@ -73,22 +73,25 @@ pub(crate) fn units(m: &Measured) -> Vec<Unit> {
         .into_iter()
         .filter_map(|d| {
             let mut unit = d.unit;
-            for b in 0..m.grid.len() {
-                let (mut took, mut should, mut operations, mut chunks) = (0.0, 0.0, 0.0, 0.0);
-                for (cell, series) in &d.cells {
-                    let t = series.get(b).copied().unwrap_or_default();
-                    if let Some(&reference) = references.get(&(unit.kind, *cell)) {
-                        took += t.micros;
-                        should += reference * t.operations;
-                        operations += t.operations;
-                        chunks += t.chunks;
-                    }
+            // Of each stretch: time it took, time it should take, independent measurements.
+            let mut stretches = vec![(0.0, 0.0, 0.0); m.grid.len()];
+            for (cell, series) in &d.cells {
+                let Some(&reference) = references.get(&(unit.kind, *cell)) else {
+                    continue;
+                };
+                for (b, t) in series.iter() {
+                    let (took, should, chunks) = &mut stretches[b];
+                    *took += t.micros;
+                    *should += reference * t.operations;
+                    *chunks += t.chunks;
+                    unit.operations += t.operations;
                 }
+            }
+            for (took, should, chunks) in stretches {
                 unit.chunks.push(chunks);
                 unit.ratio.push((should > 0.0).then(|| took / should));
                 unit.excess.push((took - should).max(0.0) * d.ranks);
                 unit.time.push(took * d.ranks);
-                unit.operations += operations;
             }
             (unit.operations >= LEAST_OPERATIONS).then_some(unit)
         })
@@ -165,13 +168,13 @@ fn pair_drafts(m: &Measured) -> Vec<Draft> {
         if partners.values().any(|p| p.len() > 2) {
             continue;
         }
-        let mut by_pair: BTreeMap<(u32, u32), BTreeMap<Cell, Vec<Transfer>>> = BTreeMap::new();
+        let mut by_pair: BTreeMap<(u32, u32), BTreeMap<Cell, Transfers>> = BTreeMap::new();
         for (&(source, destination, size), facts) in pairs {
             if size as f64 >= LEAST_TRAFFIC {
                 by_pair
                     .entry((source, destination))
                     .or_default()
-                    .insert((0, size), facts.transfer());
+                    .insert((0, size), facts.transfer().clone());
             }
         }
         for (pair, cells) in by_pair {
@@ -201,7 +204,7 @@ fn references(drafts: &[Draft]) -> BTreeMap<(Kind, Cell), f64> {
     let mut medians: BTreeMap<(Kind, Cell), Vec<f64>> = BTreeMap::new();
     for d in drafts {
         for (cell, series) in &d.cells {
-            let mut means: Vec<f64> = series.iter().filter_map(Transfer::mean).collect();
+            let mut means: Vec<f64> = series.iter().filter_map(|(_, t)| t.mean()).collect();
             if let Some(median) = robust::median(&mut means) {
                 medians
                     .entry((d.unit.kind, *cell))

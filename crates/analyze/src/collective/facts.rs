@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::matching::{Collective, Matched};
+use super::pool::Times;
 use crate::communicator::Comm;
 use crate::records::operation::{bandwidth_of, bus_work};
-use crate::statistics::Sample;
 
 /// Statistics of one communicator.
 #[derive(Debug, Default)]
 pub(crate) struct CommFacts {
     /// By function and size.
     pub(crate) cells: BTreeMap<(u32, u64), CellFacts>,
-    /// Time above the shortest of the same collective, by member, function and size, µs.
-    pub(crate) wait: BTreeMap<(u32, u32, u64), f64>,
     /// Records that ranks which appear at all lack of collectives seen.
     pub(crate) unmatched: u64,
     /// First and last number of each unbroken series, by function, ascending.
@@ -35,14 +33,12 @@ pub(crate) struct CellFacts {
     pub(crate) micros_complete: f64,
     /// Of that, time above the shortest.
     pub(crate) wait: f64,
-    /// Shortest time of each complete collective, µs.
-    pub(crate) shortest: Sample,
-    /// Longest minus shortest time of each complete collective, µs.
-    pub(crate) spread: Sample,
-    /// Bus bandwidth from the shortest time, GB/s.
-    pub(crate) link_busbw: Sample,
-    /// Bus bandwidth from the mean time, GB/s.
-    pub(crate) felt_busbw: Sample,
+    /// The same by member, µs; empty without a complete collective.
+    pub(crate) wait_of_members: Vec<f64>,
+    /// Times of the complete collectives, until a [`Pools`](super::pool::Pools) takes them over.
+    pub(crate) times: Times,
+    /// Then their median bus bandwidth from the shortest time, GB/s, where there is one.
+    pub(crate) link_busbw: Option<f64>,
 }
 
 impl Counting {
@@ -59,22 +55,16 @@ impl Counting {
         let shortest = collective.shortest();
         cell.complete += 1;
         cell.micros_complete += micros;
-        cell.shortest.push(shortest);
-        cell.spread.push(collective.longest() - shortest);
-        if let Some(work) = self.work {
-            for (sample, micros) in [
-                (&mut cell.link_busbw, shortest),
-                (&mut cell.felt_busbw, micros / rows.len() as f64),
-            ] {
-                if let Some(busbw) = bandwidth_of(work, micros) {
-                    sample.push(busbw);
-                }
-            }
+        cell.times.shortest.push(shortest);
+        cell.times.spread.push(collective.longest() - shortest);
+        let felt = |work| bandwidth_of(work, micros / rows.len() as f64);
+        if let Some(busbw) = self.work.and_then(felt) {
+            cell.times.felt_busbw.push(busbw);
         }
-        self.wait.resize(comm.members.len(), 0.0);
+        cell.wait_of_members.resize(comm.members.len(), 0.0);
         for r in rows {
             cell.wait += r.micros - shortest;
-            self.wait[r.member as usize] += r.micros - shortest;
+            cell.wait_of_members[r.member as usize] += r.micros - shortest;
         }
     }
 }
@@ -84,8 +74,6 @@ struct Counting {
     facts: CellFacts,
     /// Bus bandwidth × time of one of its operations.
     work: Option<f64>,
-    /// Time above the shortest of the same collective, by member, µs.
-    wait: Vec<f64>,
 }
 
 impl CommFacts {
@@ -102,7 +90,6 @@ impl CommFacts {
             .map(|&(f, size)| Counting {
                 facts: CellFacts::default(),
                 work: bus_work(function(f), comm.n_ranks, size),
-                wait: Vec::new(),
             })
             .collect();
         for (collective, cell) in matched.collectives() {
@@ -111,12 +98,8 @@ impl CommFacts {
             facts.unmatched += (comm.members.len() - rows.min(comm.members.len())) as u64;
             cells[cell].add(comm, &collective);
         }
-        for (&(f, size), cell) in matched.cells().iter().zip(cells) {
-            facts.cells.insert((f, size), cell.facts);
-            for (member, wait) in (0_u32..).zip(cell.wait) {
-                facts.wait.insert((member, f, size), wait);
-            }
-        }
+        let cells = cells.into_iter().map(|cell| cell.facts);
+        facts.cells = matched.cells().iter().copied().zip(cells).collect();
         facts
     }
 
@@ -165,13 +148,12 @@ impl CommFacts {
             into.micros += cell.micros;
             into.micros_complete += cell.micros_complete;
             into.wait += cell.wait;
-            into.shortest.merge(cell.shortest);
-            into.spread.merge(cell.spread);
-            into.link_busbw.merge(cell.link_busbw);
-            into.felt_busbw.merge(cell.felt_busbw);
-        }
-        for (key, wait) in other.wait {
-            *self.wait.entry(key).or_default() += wait;
+            into.times.merge(cell.times);
+            let members = into.wait_of_members.len().max(cell.wait_of_members.len());
+            into.wait_of_members.resize(members, 0.0);
+            for (a, b) in into.wait_of_members.iter_mut().zip(cell.wait_of_members) {
+                *a += b;
+            }
         }
         self.unmatched += other.unmatched;
         for (f, theirs) in other.numbers {

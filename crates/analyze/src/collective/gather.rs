@@ -27,6 +27,21 @@ pub(crate) struct Portion {
     pub(crate) part: (u32, u32),
 }
 
+impl Portion {
+    /// All records of so many communicators.
+    pub(crate) fn all(comms: usize) -> Self {
+        Self {
+            comms: 0..comms,
+            part: (0, 1),
+        }
+    }
+
+    /// Whether no further records of its communicators come.
+    pub(crate) fn is_last(&self) -> bool {
+        self.part.0 + 1 == self.part.1
+    }
+}
+
 /// Cuts the communicators into portions of at most about `max_rows` records.
 pub(crate) fn portions(rows_of_comm: &[u64], max_rows: u64) -> Vec<Portion> {
     let max_rows = max_rows.max(1);

@@ -7,6 +7,7 @@ pub(crate) mod gather;
 mod lateness;
 pub(crate) mod matching;
 pub(crate) mod order;
+pub(crate) mod pool;
 pub(crate) mod row;
 pub(crate) mod trace;
 pub(crate) mod transfer;

@@ -14,7 +14,7 @@ use super::chunk::{CHUNK, Moment};
 use super::example::{self, Example};
 use super::lateness::{Lateness, MAX_EVENTS, lateness_of_medians};
 use super::matching::Matched;
-use super::transfer::{Transfer, transfer, transfer_of_quickest};
+use super::transfer::{Transfers, transfer, transfer_of_quickest};
 use crate::communicator::Comm;
 use crate::records::grid::TimeGrid;
 
@@ -75,8 +75,8 @@ pub(crate) struct Trace {
     pub(crate) stretches: usize,
     /// Member by member, stretch by stretch.
     pub(crate) bins: Vec<Bin>,
-    /// Per function and size, stretch by stretch.
-    pub(crate) transfer: BTreeMap<(u32, u64), Vec<Transfer>>,
+    /// Per function and size.
+    pub(crate) transfer: BTreeMap<(u32, u64), Transfers>,
     /// Per member: its stamp minus the mean stamp of the collective, summed (µs), and how many.
     pub(crate) stamp_offset: Vec<(f64, f64)>,
     /// Events; the first [`MAX_EVENTS`].
@@ -112,13 +112,7 @@ impl Trace {
             a.events += b.events;
         }
         for (cell, theirs) in other.transfer {
-            let mine = self
-                .transfer
-                .entry(cell)
-                .or_insert_with(|| vec![Transfer::default(); theirs.len()]);
-            for (a, b) in mine.iter_mut().zip(&theirs) {
-                a.merge(b);
-            }
+            self.transfer.entry(cell).or_default().merge(&theirs);
         }
         for (a, b) in self.stamp_offset.iter_mut().zip(other.stamp_offset) {
             *a = (a.0 + b.0, a.1 + b.1);
@@ -217,6 +211,7 @@ mod tests {
     use super::super::row::Row;
     use super::*;
     use crate::facts::ProcessId;
+    use crate::records::grid::STRETCHES;
 
     fn comm(n: u32) -> Comm {
         let members = (0..n).map(|r| (r, ProcessId(r), r)).collect();
@@ -253,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_late_rank_is_the_one_with_the_shortest_time() {
-        let grid = TimeGrid::over(vec![(0, 40_000)]);
+        let grid = TimeGrid::over(vec![(0, 40_000)], STRETCHES);
         let t = trace(&comm(4), &Matched::of(rows()), &grid, 0.0, |_| true);
         let mean = |m: usize| {
             let (sum, n) = t
@@ -271,7 +266,7 @@ mod tests {
         assert!(
             transfer
                 .iter()
-                .filter_map(Transfer::mean)
+                .filter_map(|(_, t)| t.mean())
                 .all(|x| (x - 100.0).abs() < 1e-9)
         );
         // The habit is shown, not the one bad moment.
@@ -286,7 +281,7 @@ mod tests {
 
     #[test]
     fn with_few_ranks_of_each_collective_their_medians_are_compared() {
-        let grid = TimeGrid::over(vec![(0, 40_000)]);
+        let grid = TimeGrid::over(vec![(0, 40_000)], STRETCHES);
         // Every rank keeps another quarter of the records.
         let some: Vec<Row> = rows()
             .into_iter()

@@ -169,14 +169,9 @@ fn pairs(m: &Measured, c: usize, place: u64) -> BTreeMap<(u64, Option<bool>), Bu
         bucket.records += sends + recvs;
         bucket.expected += 2 * sends.max(recvs);
         for side in [&facts.sends, &facts.recvs] {
-            bucket.micros += side
-                .clone()
-                .runs()
-                .iter()
-                .map(|r| r.0 * r.1 as f64)
-                .sum::<f64>();
+            bucket.micros += side.clone().sum();
         }
-        for (stretch, transfer) in facts.transfer().iter().enumerate() {
+        for (stretch, transfer) in facts.transfer().iter() {
             if let Some(t) = transfer.mean() {
                 blocks
                     .entry(stretch)

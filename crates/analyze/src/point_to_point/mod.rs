@@ -7,7 +7,7 @@ pub(crate) mod exchange;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::collective::transfer::Transfer;
+use crate::collective::transfer::Transfers;
 use crate::communicator::Comm;
 use crate::facts::TimingSource;
 use crate::records::grid::TimeGrid;
@@ -29,9 +29,9 @@ pub(crate) struct PairFacts {
     /// Times of the receiver's records, µs.
     pub(crate) recvs: Sample,
     /// Lower quartiles of the sender's times over the stretches.
-    pub(crate) send_transfer: Vec<Transfer>,
+    pub(crate) send_transfer: Transfers,
     /// The same of the receiver's.
-    pub(crate) recv_transfer: Vec<Transfer>,
+    pub(crate) recv_transfer: Transfers,
 }
 
 impl PairFacts {
@@ -39,32 +39,21 @@ impl PairFacts {
     pub(crate) fn merge(&mut self, other: Self) {
         self.sends.merge(other.sends);
         self.recvs.merge(other.recvs);
-        for (into, from) in [
-            (&mut self.send_transfer, other.send_transfer),
-            (&mut self.recv_transfer, other.recv_transfer),
-        ] {
-            into.resize(into.len().max(from.len()), Transfer::default());
-            for (a, b) in into.iter_mut().zip(&from) {
-                a.merge(b);
-            }
-        }
+        self.send_transfer.merge(&other.send_transfer);
+        self.recv_transfer.merge(&other.recv_transfer);
     }
 
     /// Transfer times over the stretches: of the side that waits less.
-    pub(crate) fn transfer(&self) -> Vec<Transfer> {
-        let mean = |side: &[Transfer]| {
-            let mut all = Transfer::default();
-            side.iter().for_each(|t| all.merge(t));
-            all.mean()
-        };
-        let send_wins = match (mean(&self.send_transfer), mean(&self.recv_transfer)) {
+    pub(crate) fn transfer(&self) -> &Transfers {
+        let (sent, received) = (self.send_transfer.whole(), self.recv_transfer.whole());
+        let send_wins = match (sent.mean(), received.mean()) {
             (Some(s), Some(r)) => s <= r,
             (_, r) => r.is_none(),
         };
         if send_wins {
-            self.send_transfer.clone()
+            &self.send_transfer
         } else {
-            self.recv_transfer.clone()
+            &self.recv_transfer
         }
     }
 
@@ -157,7 +146,7 @@ pub(crate) fn pairs(
     for ((key, send), mut records) in traffic.sides {
         records.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         let pair = out.entry(key).or_default();
-        let mut transfer = vec![Transfer::default(); grid.len()];
+        let mut transfer = Transfers::default();
         let pieces = (records.len() / CHUNK).max(1);
         for k in 0..pieces {
             let end = if k + 1 == pieces {
@@ -173,7 +162,7 @@ pub(crate) fn pairs(
             };
             for c in chunk {
                 let stretch = stretches.stretch((c.0 as f64 - dump_interval / 2.0) as i64);
-                transfer[stretch].add(low, chunk.len());
+                transfer.add(stretch, low, chunk.len());
             }
         }
         let sample = if send {
@@ -196,6 +185,7 @@ mod tests {
     use super::*;
     use crate::facts::ProcessId;
     use crate::records::cell::CellKey;
+    use crate::records::grid::STRETCHES;
     use crate::records::held::{HeldFile, Record};
 
     #[test]
@@ -230,7 +220,7 @@ mod tests {
             })
             .collect();
         let held = Held::new(vec![HeldFile::new(records, &cells)]);
-        let grid = TimeGrid::over(vec![(0, 19)]);
+        let grid = TimeGrid::over(vec![(0, 19)], STRETCHES);
         let timing = TimingSource::KernelGpu;
         let traffic = Traffic::of(&comm, &held, timing, &[0, 0], (&grid, 0.0), |f| {
             Some(f == 0)
@@ -243,7 +233,7 @@ mod tests {
         assert!(
             pair.transfer()
                 .iter()
-                .filter_map(Transfer::mean)
+                .filter_map(|(_, t)| t.mean())
                 .all(|t| t == 10.0)
         );
     }

@@ -3,6 +3,7 @@
 //! Files are read in parallel and merged in the order of the dataset, so the result doesn't depend on the number of threads.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use nccl_report_ingest::{Dataset, Table};
@@ -161,13 +162,13 @@ pub(crate) fn take(
     let mut census = Census::default();
     let mut groups: Groups = Groups::new();
     let mut take_table = |table| -> Result<Records, Error> {
-        let files = dataset.table(table);
+        let batches = batches(dataset.table_rows(table));
         let (mut held, mut spilled) = (Vec::new(), Vec::new());
-        // A few files a thread at a time: their results wait for their turn to be merged, and mustn't pile up.
-        for some in files.chunks(4 * rayon::current_num_threads().max(1)) {
+        // A few batches a thread at a time: their results wait for their turn to be merged, and mustn't pile up.
+        for some in batches.chunks(4 * rayon::current_num_threads().max(1)) {
             let parts: Vec<FileCensus> = some
                 .par_iter()
-                .map(|path| FileCensus::of(path, table, grid, spill.as_deref()))
+                .map(|paths| FileCensus::of(paths, table, grid, spill.as_deref()))
                 .collect::<Result<_, _>>()?;
             for part in parts {
                 for kept in census.merge(part, &mut groups) {
@@ -201,8 +202,29 @@ pub(crate) fn take(
     })
 }
 
+/// Files that are counted together have so many rows: what is counted is merged once for all of them, and a job of thousands of ranks has
+/// thousands of small files.
+const TOGETHER: u64 = 1 << 16;
+
+/// Sorts files into batches, in their order; a large one is alone.
+fn batches(files: Vec<(PathBuf, u64)>) -> Vec<Vec<PathBuf>> {
+    let mut out: Vec<Vec<PathBuf>> = Vec::new();
+    let mut together = u64::MAX;
+    for (path, rows) in files {
+        together = together.saturating_add(rows);
+        match out.last_mut() {
+            Some(batch) if together <= TOGETHER => batch.push(path),
+            _ => {
+                out.push(vec![path]);
+                together = rows;
+            }
+        }
+    }
+    out
+}
+
 impl Census {
-    /// Adds a file, its groups to `groups`; gives back its records.
+    /// Adds a batch, its groups to `groups`; gives back its records.
     fn merge(&mut self, part: FileCensus, groups: &mut Groups) -> Vec<Kept> {
         let endpoints: Vec<u32> = part
             .names

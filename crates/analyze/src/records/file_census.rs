@@ -1,7 +1,7 @@
-//! The census of one Parquet file, in the file's own numbers.
+//! The census of one Parquet file, or of a few small ones, in numbers of its own.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 use nccl_report_ingest::Table;
 
@@ -9,6 +9,7 @@ use super::cell::{CellIndex, CellKey};
 use super::census::{GroupSample, Numbers, Seen, Sums};
 use super::gaps::Gaps;
 use super::grid::TimeGrid;
+use super::hash::NumberMap;
 use super::held::{HeldFile, Record};
 use super::operation::{bandwidth_of, bus_work};
 use super::scan::{self, Batch, Names};
@@ -21,7 +22,7 @@ use crate::units::MessageSize;
 /// microseconds, and by this much of rounding in writers that use floats. More is a mismatch.
 const BANDWIDTH_TOLERANCE: f64 = 1e-3;
 
-/// Counts and samples of one file.
+/// Counts and samples of the files.
 #[derive(Default)]
 pub(super) struct FileCensus {
     pub(super) names: Names,
@@ -39,16 +40,17 @@ pub(super) struct FileCensus {
     pub(super) mismatches: u64,
     /// The records, in memory or on disk.
     pub(super) kept: Vec<Kept>,
-    group_index: BTreeMap<(GroupKey, TimingSource), usize>,
+    /// Of class, function, size, ranks, nodes and timing.
+    group_index: NumberMap<(u8, u32, u64, u32, u32, u8), usize>,
     /// The last stamp of each endpoint.
     last_stamp: Vec<i64>,
     lines: Vec<Line>,
-    line_index: BTreeMap<(u32, TimingSource), usize>,
+    line_index: NumberMap<(u32, u8), usize>,
     /// Sums per stretch of time, function and timing, but for those that lines hold.
     pub(super) stretches: BTreeMap<(usize, u32, TimingSource), Sums>,
 }
 
-/// The records of a file or of a part of it.
+/// The records of the files or of a part of them.
 pub(super) enum Kept {
     /// In memory.
     Held(HeldFile),
@@ -97,7 +99,7 @@ impl CellCounts {
 
 impl FileCensus {
     pub(super) fn of(
-        path: &Path,
+        paths: &[PathBuf],
         table: Table,
         grid: &TimeGrid,
         spill: Option<&Spill>,
@@ -107,13 +109,19 @@ impl FileCensus {
             ..Self::default()
         };
         let mut held = Vec::new();
-        census.names = scan::operations(path, table, |names, batch| {
-            census.add(names, batch, grid, &mut held);
-            match spill {
-                Some(spill) if held.len() >= TOGETHER => census.spill(spill, &mut held),
-                _ => Ok(()),
-            }
-        })?;
+        let mut names = Names::default();
+        for path in paths {
+            // Between the stamps of two files there is no gap of a dump interval.
+            census.last_stamp.fill(i64::MIN);
+            scan::more_operations(path, table, &mut names, |names, batch| {
+                census.add(names, batch, grid, &mut held);
+                match spill {
+                    Some(spill) if held.len() >= TOGETHER => census.spill(spill, &mut held),
+                    _ => Ok(()),
+                }
+            })?;
+        }
+        census.names = names;
         for ((_, sample), waiting) in census.groups.iter_mut().zip(&mut census.waiting) {
             sample.take(waiting);
         }
@@ -228,25 +236,33 @@ impl FileCensus {
         };
         let endpoint = &names.endpoints.items()[key.endpoint as usize];
         let function = &names.functions.items()[key.function as usize];
-        let group = GroupKey {
-            class: CommClass::of(endpoint.n_ranks, endpoint.nnodes),
-            operation: function.clone(),
-            size: MessageSize::from_bytes(key.size),
-            n_ranks: endpoint.n_ranks,
-            nnodes: endpoint.nnodes,
-        };
-        let next = self.groups.len();
-        let group = *self
-            .group_index
-            .entry((group, key.timing))
-            .or_insert_with_key(|k| {
-                self.groups.push((k.clone(), GroupSample::default()));
-                self.waiting.push(Vec::new());
-                next
-            });
+        let class = CommClass::of(endpoint.n_ranks, endpoint.nnodes);
+        let timing = key.timing as u8;
+        let shape = (endpoint.n_ranks, endpoint.nnodes);
+        let group = (
+            class as u8,
+            key.function,
+            key.size,
+            shape.0,
+            shape.1,
+            timing,
+        );
+        let group = *self.group_index.entry(group).or_insert_with(|| {
+            let group = GroupKey {
+                class,
+                operation: function.clone(),
+                size: MessageSize::from_bytes(key.size),
+                n_ranks: endpoint.n_ranks,
+                nnodes: endpoint.nnodes,
+            };
+            self.groups
+                .push(((group, key.timing), GroupSample::default()));
+            self.waiting.push(Vec::new());
+            self.groups.len() - 1
+        });
         let line = *self
             .line_index
-            .entry((key.function, key.timing))
+            .entry((key.function, timing))
             .or_insert_with(|| {
                 self.lines.push(Line {
                     function: key.function,

@@ -2,8 +2,12 @@
 
 use crate::units::Timestamp;
 
-/// Stretches that a job is cut into, all gaps between runs left out.
-const STRETCHES: usize = 96;
+/// Stretches that a job is ordinarily cut into, all gaps between runs left out.
+pub(crate) const STRETCHES: usize = 96;
+
+/// Segments are at most so many that each has this many stretches on average. Ranks that write now and then leave a span each, and thousands
+/// of them mustn't make thousands of stretches.
+const STRETCHES_A_SEGMENT: usize = 4;
 
 /// A cut of the time in which dumps were written into stretches of nearly equal length.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,9 +23,28 @@ struct Segment {
     count: usize,
 }
 
+/// Joins spans over the shortest gaps between them, until there are at most so many.
+fn bridge(spans: &mut Vec<(i64, i64)>, most: usize) {
+    if spans.len() <= most {
+        return;
+    }
+    let gap = |a: (i64, i64), b: (i64, i64)| i128::from(b.0) - i128::from(a.1);
+    let mut gaps: Vec<i128> = spans.windows(2).map(|w| gap(w[0], w[1])).collect();
+    gaps.sort_unstable_by_key(|&gap| std::cmp::Reverse(gap));
+    // Of gaps as long as the longest that is bridged, none stays.
+    let bridged = gaps[most - 1];
+    spans.dedup_by(|next, last| {
+        let join = gap(*last, *next) <= bridged;
+        if join {
+            last.1 = next.1;
+        }
+        join
+    });
+}
+
 impl TimeGrid {
-    /// A grid over spans of time (first and last stamp of each file). Spans that overlap or touch become one segment.
-    pub(crate) fn over(mut spans: Vec<(i64, i64)>) -> Self {
+    /// A grid of `stretches` over spans of time (first and last stamp of each file). Spans that overlap or touch become one segment.
+    pub(crate) fn over(mut spans: Vec<(i64, i64)>, stretches: usize) -> Self {
         spans.sort_unstable();
         let mut merged: Vec<(i64, i64)> = Vec::new();
         for (start, end) in spans {
@@ -30,6 +53,7 @@ impl TimeGrid {
                 _ => merged.push((start, end)),
             }
         }
+        bridge(&mut merged, (stretches / STRETCHES_A_SEGMENT).max(1));
         let total: i128 = merged
             .iter()
             .map(|s| i128::from(s.1) - i128::from(s.0) + 1)
@@ -39,7 +63,7 @@ impl TimeGrid {
             .iter()
             .map(|&(start, end)| {
                 let length = i128::from(end) - i128::from(start) + 1;
-                let share = (length * STRETCHES as i128 / total.max(1)).clamp(1, length);
+                let share = (length * stretches as i128 / total.max(1)).clamp(1, length);
                 let count = usize::try_from(share).unwrap_or(1);
                 let segment = Segment {
                     start,
@@ -135,7 +159,7 @@ mod tests {
 
     #[test]
     fn stretches_cover_the_spans_and_skip_the_gap() {
-        let grid = TimeGrid::over(vec![(1_000_000, 1_000_959), (0, 95), (50, 959)]);
+        let grid = TimeGrid::over(vec![(1_000_000, 1_000_959), (0, 95), (50, 959)], STRETCHES);
         assert_eq!(grid.len(), 96);
         assert_eq!(
             (grid.stretch(-5), grid.stretch(0), grid.stretch(959)),
@@ -156,7 +180,7 @@ mod tests {
             spans in prop::collection::vec((-5_000..5_000_i64, 0..3_000_i64), 0..5),
             moments in prop::collection::vec(-9_000..9_000_i64, 1..200),
         ) {
-            let grid = TimeGrid::over(spans.into_iter().map(|(s, l)| (s, s + l)).collect());
+            let grid = TimeGrid::over(spans.into_iter().map(|(s, l)| (s, s + l)).collect(), STRETCHES);
             let mut cursor = grid.cursor();
             for at in moments {
                 prop_assert_eq!(cursor.stretch(at), grid.stretch(at));
@@ -165,9 +189,26 @@ mod tests {
     }
 
     #[test]
+    fn many_spans_become_few_over_the_shortest_gaps() {
+        // 1000 moments 100 apart, and between the 500th and the next 50,000.
+        let spans = (0..1000_i64).map(|k| {
+            let at = 100 * k + if k < 500 { 0 } else { 50_000 };
+            (at, at)
+        });
+        let grid = TimeGrid::over(spans.collect(), STRETCHES);
+        assert_eq!(grid.len(), 96);
+        assert_eq!((grid.stretch(49_900), grid.stretch(100_000)), (47, 48));
+        let ends = (grid.bounds(47).1, grid.bounds(48).0);
+        assert_eq!(
+            (ends.0.as_unix_micros(), ends.1.as_unix_micros()),
+            (49_901, 100_000)
+        );
+    }
+
+    #[test]
     fn nothing_and_a_single_moment() {
-        assert_eq!(TimeGrid::over(vec![]).len(), 0);
-        assert_eq!(TimeGrid::over(vec![]).stretch(7), 0);
-        assert_eq!(TimeGrid::over(vec![(5, 5)]).len(), 1);
+        assert_eq!(TimeGrid::over(vec![], STRETCHES).len(), 0);
+        assert_eq!(TimeGrid::over(vec![], STRETCHES).stretch(7), 0);
+        assert_eq!(TimeGrid::over(vec![(5, 5)], STRETCHES).len(), 1);
     }
 }

@@ -51,6 +51,18 @@ impl<T: Ordered> Default for Runs<T> {
 }
 
 impl<T: Ordered> Runs<T> {
+    /// Values in ascending order with their counts.
+    pub(crate) fn of(runs: Vec<(T, u64)>) -> Self {
+        let mut out: Vec<(T, u64)> = Vec::with_capacity(runs.len());
+        for (value, n) in runs {
+            add(&mut out, value, n);
+        }
+        Self {
+            runs: out,
+            ..Self::default()
+        }
+    }
+
     /// Adds a value; whether [`Runs::sorted`] is due.
     pub(crate) fn push(&mut self, value: T) -> bool {
         self.loose.push(value.key());

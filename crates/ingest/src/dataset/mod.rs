@@ -129,11 +129,17 @@ impl Dataset {
     /// The Parquet files of a table, in the order of [`Dataset::files`].
     #[must_use]
     pub fn table(&self, table: Table) -> Vec<PathBuf> {
+        self.table_rows(table).into_iter().map(|t| t.0).collect()
+    }
+
+    /// The same, each with its rows.
+    #[must_use]
+    pub fn table_rows(&self, table: Table) -> Vec<(PathBuf, u64)> {
         self.files
             .iter()
             .flat_map(|f| &f.tables)
             .filter(|t| t.table == table)
-            .map(|t| self.root.join(&t.path))
+            .map(|t| (self.root.join(&t.path), t.rows))
             .collect()
     }
 }

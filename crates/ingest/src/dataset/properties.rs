@@ -43,17 +43,26 @@ pub(super) fn footer_value(table: Table) -> String {
     )
 }
 
-/// Settings of the writer for a table, of which the columns that are `keyed` are written by us. A level that zstd doesn't know becomes
+/// A file of fewer rows has its numbers stored without compression: to make the compressors ready, one a column, takes longer than to
+/// write such a file, and so it is for whoever reads it.
+const WORTH_COMPRESSING: usize = BATCH_ROWS / 2;
+
+/// Settings of the writer for a table whose first rows are so many, of which the columns that are `keyed` are written by us. A level that zstd doesn't know becomes
 /// the nearest that it knows.
 pub(super) fn properties(
     table: Table,
     schema: &Schema,
     keyed: &[bool],
+    first_rows: usize,
     compression_level: i32,
 ) -> WriterPropertiesPtr {
     let level = ZstdLevel::try_new(compression_level.clamp(1, 22)).unwrap_or_default();
+    let compression = match first_rows {
+        ..WORTH_COMPRESSING => Compression::UNCOMPRESSED,
+        _ => Compression::ZSTD(level),
+    };
     let mut builder = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(level))
+        .set_compression(compression)
         .set_write_batch_size(BATCH_ROWS)
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))

@@ -87,7 +87,7 @@ impl<'a, C: Columns> TableWriter<'a, C> {
         let open = match &mut self.open {
             Some(open) => open,
             None => {
-                let new = self.create()?;
+                let new = self.create(rows)?;
                 self.open.insert(new)
             }
         };
@@ -112,7 +112,8 @@ impl<'a, C: Columns> TableWriter<'a, C> {
             .map_err(|source| write_error(&self.path(), source))
     }
 
-    fn create(&self) -> Result<Encoder, Error> {
+    /// The file, when its first rows come: all of them, where they are fewer than a batch.
+    fn create(&self, first_rows: usize) -> Result<Encoder, Error> {
         let folder = self.place.root.join(C::TABLE.folder());
         let fail = |source| Error::Write {
             path: folder.clone(),
@@ -122,7 +123,7 @@ impl<'a, C: Columns> TableWriter<'a, C> {
         let temporary = temporary_in(&folder).map_err(fail)?;
         let schema = SchemaRef::new(C::schema());
         let level = self.place.compression_level.clamp(1, 22);
-        let properties = properties(C::TABLE, &schema, &C::keyed(), level);
+        let properties = properties(C::TABLE, &schema, &C::keyed(), first_rows, level);
         let file = RowGroups::new(temporary, schema, &properties, level)
             .map_err(|source| write_error(&self.path(), source))?;
         Ok(Encoder::new(file, self.place.apart))

@@ -6,4 +6,4 @@ mod operations;
 
 pub(crate) use columns::{Texts, open};
 pub(crate) use dropped::dropped;
-pub(crate) use operations::{Batch, Names, operations};
+pub(crate) use operations::{Batch, Names, more_operations, operations};

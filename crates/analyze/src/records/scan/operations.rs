@@ -106,8 +106,20 @@ const POINT_TO_POINT: Own = Own {
 pub(crate) fn operations(
     path: &Path,
     table: Table,
-    mut visit: impl FnMut(&Names, &Batch) -> Result<(), Error>,
+    visit: impl FnMut(&Names, &Batch) -> Result<(), Error>,
 ) -> Result<Names, Error> {
+    let mut names = Names::default();
+    more_operations(path, table, &mut names, visit)?;
+    Ok(names)
+}
+
+/// As [`operations`], after other files whose names are known: the same names keep their numbers.
+pub(crate) fn more_operations(
+    path: &Path,
+    table: Table,
+    names: &mut Names,
+    mut visit: impl FnMut(&Names, &Batch) -> Result<(), Error>,
+) -> Result<(), Error> {
     let own = if table == Table::P2p {
         &POINT_TO_POINT
     } else {
@@ -125,13 +137,12 @@ pub(crate) fn operations(
             own.busbw,
         ])
         .chain(own.peer);
-    let mut names = Names::default();
     let mut batch = Batch::default();
     for columns in open(path, wanted)? {
-        decode(&columns?, own, &mut names, &mut batch)?;
-        visit(&names, &batch)?;
+        decode(&columns?, own, names, &mut batch)?;
+        visit(names, &batch)?;
     }
-    Ok(names)
+    Ok(())
 }
 
 fn decode(

@@ -172,9 +172,24 @@ fn given_up_while_encoded_apart_nothing_stays() {
 }
 
 #[test]
-fn columns_are_stored_as_chosen() {
+fn numbers_of_a_small_file_are_not_compressed() {
     let folder = tempfile::tempdir().expect("a folder");
     let records: Vec<_> = (0..1000).map(collective).collect();
+    let (files, _) = write(folder.path(), &records);
+    let file = File::open(folder.path().join(&files[0].path)).expect("there");
+    let reader = SerializedFileReader::new(file).expect("Parquet");
+    for column in reader.metadata().row_group(0).columns() {
+        let name = column.column_path().string();
+        if column.dictionary_page_offset().is_none() {
+            assert_eq!(column.compression(), Compression::UNCOMPRESSED, "{name}");
+        }
+    }
+}
+
+#[test]
+fn columns_are_stored_as_chosen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let records: Vec<_> = (0..5000).map(collective).collect();
     let (files, _) = write(folder.path(), &records);
     let file = File::open(folder.path().join(&files[0].path)).expect("there");
     let reader = SerializedFileReader::new(file).expect("Parquet");
