@@ -195,6 +195,10 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
     Ok(m)
 }
 
+/// Where records wait on disk, those of a portion are so many times fewer than could be held: they are in memory twice while they are
+/// matched, and beside them is what a longer job keeps.
+const PARTS: u64 = 4;
+
 /// Gives all records of a table to `take`, by communicators, as many at a time as memory is to hold.
 fn each_portion(
     m: &mut Measured,
@@ -206,7 +210,7 @@ fn each_portion(
     match records {
         Records::Held(held) => take(m, held, &Portion::all(rows_of_comm.len())),
         Records::Spilled(spill, files) => {
-            for portion in gather::portions(rows_of_comm, options.max_rows) {
+            for portion in gather::portions(rows_of_comm, options.max_rows / PARTS) {
                 let held = gather::load(spill, files, m, &portion)?;
                 take(m, &held, &portion);
             }

@@ -83,9 +83,11 @@ pub(crate) fn load(
     portion: &Portion,
 ) -> Result<Held, Error> {
     let ranges = part_ranges(&m.census, &m.topology, portion);
-    let wanted = |endpoint: u32| {
+    let wanted = |endpoint: u32, numbers: (i64, i64)| {
         let place = m.topology.place.get(endpoint as usize);
+        let meet = |&(first, last): &(i64, i64)| first <= numbers.1 && numbers.0 <= last;
         place.is_some_and(|place| portion.comms.contains(&(place.0 as usize)))
+            && ranges.as_ref().is_none_or(|r| r.values().any(meet))
     };
     let keep = |record: &Record, &(function, _, timing): &Cell| {
         timing == m.timing

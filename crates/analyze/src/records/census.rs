@@ -164,8 +164,8 @@ pub(crate) fn take(
     let mut take_table = |table| -> Result<Records, Error> {
         let batches = batches(dataset.table_rows(table));
         let (mut held, mut spilled) = (Vec::new(), Vec::new());
-        // A few batches a thread at a time: their results wait for their turn to be merged, and mustn't pile up.
-        for some in batches.chunks(4 * rayon::current_num_threads().max(1)) {
+        // Two batches a thread at a time: their results wait for their turn to be merged, and mustn't pile up.
+        for some in batches.chunks(2 * rayon::current_num_threads().max(1)) {
             let parts: Vec<FileCensus> = some
                 .par_iter()
                 .map(|paths| FileCensus::of(paths, table, grid, spill.as_deref()))

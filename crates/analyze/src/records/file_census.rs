@@ -59,10 +59,10 @@ pub(super) enum Kept {
 }
 
 /// Records that go to disk together, 32 bytes each.
-const TOGETHER: usize = 1 << 18;
+const TOGETHER: usize = 1 << 16;
 
 /// Records of a group that its sample doesn't hold yet are at most so many, 40 bytes each.
-const WAITING: usize = 1024;
+const WAITING: usize = 256;
 
 /// A function with a timing, and its sums in the stretch of time that was last met.
 struct Line {
@@ -122,8 +122,9 @@ impl FileCensus {
             })?;
         }
         census.names = names;
-        for ((_, sample), waiting) in census.groups.iter_mut().zip(&mut census.waiting) {
-            sample.take(waiting);
+        let waiting = std::mem::take(&mut census.waiting);
+        for ((_, sample), mut waiting) in census.groups.iter_mut().zip(waiting) {
+            sample.take(&mut waiting);
         }
         for line in 0..census.lines.len() {
             census.turn(line, usize::MAX);

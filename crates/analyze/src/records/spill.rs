@@ -26,6 +26,8 @@ pub(crate) struct Spill {
 pub(crate) struct SpilledFile {
     start: u64,
     endpoints: Vec<(u32, usize)>,
+    /// First and last sequence number of each endpoint's records.
+    numbers: Vec<(i64, i64)>,
     cells: Vec<Cell>,
 }
 
@@ -53,6 +55,13 @@ impl Spill {
     /// Writes the records of a file.
     pub(super) fn put(&self, held: HeldFile) -> Result<SpilledFile, Error> {
         let (records, endpoints, cells) = held.into_parts();
+        let mut first = 0;
+        let numbers = endpoints.iter().map(|&(_, end)| {
+            let numbers = records[first..end].iter().map(|r| r.sequence_number);
+            first = end;
+            numbers.fold((i64::MAX, i64::MIN), |a, n| (a.0.min(n), a.1.max(n)))
+        });
+        let numbers = numbers.collect();
         let mut bytes = Vec::with_capacity(RECORD * records.len());
         for record in &records {
             bytes.extend_from_slice(&to_bytes(record));
@@ -67,22 +76,24 @@ impl Spill {
         Ok(SpilledFile {
             start,
             endpoints,
+            numbers,
             cells,
         })
     }
 
-    /// Reads the records of those endpoints of a file that `wanted` names, and of these the ones that it keeps.
+    /// Reads the records of those endpoints of a file that `wanted` names, told their first and last sequence number, and of these the
+    /// ones that it keeps.
     pub(crate) fn load(
         &self,
         from: &SpilledFile,
-        wanted: impl Fn(u32) -> bool,
+        wanted: impl Fn(u32, (i64, i64)) -> bool,
         keep: impl Fn(&Record, &Cell) -> bool,
     ) -> Result<HeldFile, Error> {
         let (mut records, mut endpoints) = (Vec::new(), Vec::new());
         let mut bytes = Vec::new();
         let mut first = 0;
-        for &(endpoint, end) in &from.endpoints {
-            if first < end && wanted(endpoint) {
+        for (&(endpoint, end), &numbers) in from.endpoints.iter().zip(&from.numbers) {
+            if first < end && wanted(endpoint, numbers) {
                 bytes.resize(RECORD * (end - first), 0);
                 let at = from.start + (RECORD * first) as u64;
                 read_at(&self.file, &mut bytes, at).map_err(|source| self.failed(source))?;
@@ -197,13 +208,13 @@ mod tests {
         let loaded = spill
             .load(
                 &first,
-                |e| e == 3,
+                |e, numbers| e == 3 && numbers == (5, 7),
                 |r, cell| r.sequence_number > 5 && cell.0 == 2,
             )
             .expect("read");
         let (records, endpoints, _) = loaded.into_parts();
         assert_eq!((records, endpoints), (vec![record(1, 7)], vec![(3, 1)]));
-        let all = spill.load(&second, |_| true, |_, _| true).expect("read");
+        let all = spill.load(&second, |_, _| true, |_, _| true).expect("read");
         assert_eq!(all.into_parts().0, [record(0, 1)]);
     }
 }

@@ -72,7 +72,7 @@ impl Swarm {
                 continue;
             }
             self.points.push(p);
-            if self.points.len() >= 2 * ALL {
+            if self.points.len() >= ALL + 2 * EXTREMES {
                 self.thin();
             }
         }

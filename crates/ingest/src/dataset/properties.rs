@@ -45,7 +45,7 @@ pub(super) fn footer_value(table: Table) -> String {
 
 /// A file of fewer rows has its numbers stored without compression: to make the compressors ready, one a column, takes longer than to
 /// write such a file, and so it is for whoever reads it.
-const WORTH_COMPRESSING: usize = BATCH_ROWS / 2;
+const WORTH_COMPRESSING: usize = BATCH_ROWS / 4;
 
 /// Settings of the writer for a table whose first rows are so many, of which the columns that are `keyed` are written by us. A level that zstd doesn't know becomes
 /// the nearest that it knows.
