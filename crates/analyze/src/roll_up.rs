@@ -15,6 +15,24 @@ pub(crate) struct CubeCell {
     pub(crate) sums: Measures,
 }
 
+impl CubeCell {
+    /// Axes and measures, in the order of their names.
+    fn values(&self) -> [u64; AXES + MEASURES] {
+        let sums = &self.sums;
+        let measures = [
+            sums.records,
+            sums.bytes,
+            sums.nanos,
+            sums.bus_kilobytes,
+            sums.wait_nanos,
+        ];
+        std::array::from_fn(|i| match i.checked_sub(AXES) {
+            None => self.at[i],
+            Some(i) => measures[i],
+        })
+    }
+}
+
 /// Measures of a cell or of a roll-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Measures {
@@ -59,7 +77,9 @@ const AXIS_NAMES: [&str; AXES] = [
     "size",
     "p2p",
 ];
-const MEASURE_NAMES: [&str; 5] = ["records", "bytes", "nanos", "bus_kilobytes", "wait_nanos"];
+const MEASURES: usize = 5;
+const MEASURE_NAMES: [&str; MEASURES] =
+    ["records", "bytes", "nanos", "bus_kilobytes", "wait_nanos"];
 
 /// The values, so small that no sum of some of them overflows: written bandwidths are believed whatever they say. Times come near only
 /// in centuries of kernel time.
@@ -78,28 +98,28 @@ pub(crate) struct Cube {
 }
 
 impl Cube {
-    /// Makes the table.
-    pub(crate) fn new(cells: &[CubeCell]) -> Result<Self, Error> {
-        let mut columns: Vec<Column> = Vec::with_capacity(AXES + MEASURE_NAMES.len());
-        for (i, name) in AXIS_NAMES.iter().enumerate() {
-            columns.push(Column::new(
-                (*name).into(),
-                cells.iter().map(|c| c.at[i]).collect::<Vec<u64>>(),
-            ));
+    /// Makes the table, of which at least so many cells are expected.
+    pub(crate) fn new(
+        cells: impl Iterator<Item = CubeCell>,
+        expected: usize,
+    ) -> Result<Self, Error> {
+        let mut columns: [Vec<u64>; AXES + MEASURES] =
+            std::array::from_fn(|_| Vec::with_capacity(expected));
+        for cell in cells {
+            for (column, value) in columns.iter_mut().zip(cell.values()) {
+                column.push(value);
+            }
         }
-        let measures: [fn(&Measures) -> u64; 5] = [
-            |m| m.records,
-            |m| m.bytes,
-            |m| m.nanos,
-            |m| m.bus_kilobytes,
-            |m| m.wait_nanos,
-        ];
-        for (name, measure) in MEASURE_NAMES.iter().zip(measures) {
-            let values = cells.iter().map(|c| measure(&c.sums)).collect();
-            columns.push(Column::new((*name).into(), bounded(values)));
-        }
+        let height = columns[0].len();
+        let names = AXIS_NAMES.iter().chain(&MEASURE_NAMES).enumerate();
+        let columns = names.zip(columns).map(|((i, name), values)| {
+            let values = if i < AXES { values } else { bounded(values) };
+            // Taken over, not copied.
+            UInt64Chunked::from_vec((*name).into(), values).into_column()
+        });
+        let frame = DataFrame::new(height, columns.collect()).map_err(failed)?;
         Ok(Self {
-            frame: DataFrame::new(cells.len(), columns).map_err(failed)?.lazy(),
+            frame: frame.lazy(),
         })
     }
 
@@ -171,7 +191,11 @@ mod tests {
                 wait_nanos: 1,
             },
         };
-        let cube = Cube::new(&[cell(1, 0, 5), cell(0, 1, 7), cell(1, 0, 11)]).expect("a table");
+        let cube = Cube::new(
+            [cell(1, 0, 5), cell(0, 1, 7), cell(1, 0, 11)].into_iter(),
+            3,
+        )
+        .expect("a table");
         let rows = cube.roll_up([Axis::Host, Axis::Function]).expect("sums");
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0].0, [0, 1]);
@@ -198,7 +222,8 @@ mod tests {
             },
             ..CubeCell::default()
         };
-        let cube = Cube::new(&[cell(u64::MAX), cell(u64::MAX), cell(7)]).expect("a table");
+        let cube =
+            Cube::new([cell(u64::MAX), cell(u64::MAX), cell(7)].into_iter(), 3).expect("a table");
         let rows = cube.roll_up([Axis::Host]).expect("sums");
         assert_eq!(rows[0].1.records, 3);
         assert!(rows[0].1.bus_kilobytes > u64::MAX / 2);
@@ -207,7 +232,7 @@ mod tests {
     #[test]
     fn an_empty_cube_has_no_rows() {
         assert!(
-            Cube::new(&[])
+            Cube::new(std::iter::empty(), 0)
                 .expect("a table")
                 .roll_up([Axis::Size])
                 .expect("sums")

@@ -105,7 +105,7 @@ fn matched(m: &Measured) -> BTreeMap<Alike, Matched> {
         out.entry(alike).or_default().times.merge(times.clone());
     }
     // Sends and Receives aren't matched.
-    let cells = m.census.cells.keys();
+    let cells = m.census.cells.iter().map(|c| c.0);
     let seen: BTreeSet<(u32, u32, u64)> = cells
         .filter(|k| k.timing == m.timing && k.p2p)
         .map(|k| (m.topology.place[k.endpoint as usize].0, k.function, k.size))

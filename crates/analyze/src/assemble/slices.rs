@@ -20,42 +20,39 @@ pub(crate) fn cube(m: &Measured) -> Result<(Cube, Vec<String>), Error> {
     hosts.sort();
     hosts.dedup();
     let host_number: BTreeMap<&str, u64> = hosts.iter().map(String::as_str).zip(0_u64..).collect();
-    let cells: Vec<CubeCell> = m
-        .census
-        .cells
-        .iter()
-        .filter(|(k, _)| k.timing == m.timing)
-        .map(|(k, s)| {
-            let (comm, member) = m.topology.place[k.endpoint as usize];
-            let (comm, process) = (
-                comm as usize,
-                m.topology.comms[comm as usize].members[member as usize].1,
-            );
-            let host = host_number[m.topology.processes[process.0 as usize].host.as_str()];
-            let cell = m.facts[comm].cells.get(&(k.function, k.size));
-            let wait = cell.and_then(|c| c.wait_of_members.get(member as usize));
-            let wait = wait.copied().unwrap_or(0.0);
-            CubeCell {
-                at: [
-                    comm as u64,
-                    m.family_of[comm] as u64,
-                    host,
-                    process.0.into(),
-                    k.function.into(),
-                    k.size,
-                    k.p2p.into(),
-                ],
-                sums: Measures {
-                    records: s.records,
-                    bytes: s.bytes,
-                    nanos: (s.micros * 1e3).round() as u64,
-                    bus_kilobytes: s.busbw_micros.round() as u64,
-                    wait_nanos: (wait * 1e3).round() as u64,
-                },
-            }
-        })
-        .collect();
-    Ok((Cube::new(&cells)?, hosts))
+    let of_timing = m.census.cells.iter().filter(|(k, _)| k.timing == m.timing);
+    let expected = of_timing.clone().count();
+    let cells = of_timing.map(|(k, s)| {
+        let (comm, member) = m.topology.place[k.endpoint as usize];
+        let (comm, process) = (
+            comm as usize,
+            m.topology.comms[comm as usize].members[member as usize].1,
+        );
+        let host = host_number[m.topology.processes[process.0 as usize].host.as_str()];
+        let cell = m.facts[comm].cells.get(&(k.function, k.size));
+        let wait = cell.and_then(|c| c.wait_of_members.get(member as usize));
+        let wait = wait.copied().unwrap_or(0.0);
+        CubeCell {
+            at: [
+                comm as u64,
+                m.family_of[comm] as u64,
+                host,
+                process.0.into(),
+                k.function.into(),
+                k.size,
+                k.p2p.into(),
+            ],
+            sums: Measures {
+                records: s.records,
+                bytes: s.bytes,
+                nanos: (s.micros * 1e3).round() as u64,
+                bus_kilobytes: s.busbw_micros.round() as u64,
+                wait_nanos: (wait * 1e3).round() as u64,
+            },
+        }
+    });
+    let cube = Cube::new(cells, expected)?;
+    Ok((cube, hosts))
 }
 
 fn slice(

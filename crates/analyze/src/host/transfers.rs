@@ -122,7 +122,7 @@ fn hosts_of(m: &Measured, comm: usize) -> BTreeMap<&str, i64> {
 /// Records of collectives of each communicator.
 fn rows_of_comms(m: &Measured) -> Vec<u64> {
     let mut rows = vec![0; m.topology.comms.len()];
-    for (key, sums) in &m.census.cells {
+    for (key, sums) in m.census.cells.iter() {
         if key.timing == m.timing && !key.p2p {
             rows[m.topology.place[key.endpoint as usize].0 as usize] += sums.records;
         }

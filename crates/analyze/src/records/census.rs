@@ -35,7 +35,7 @@ pub(crate) struct Census {
     /// Records by timing source.
     pub(crate) timings: BTreeMap<TimingSource, u64>,
     /// Sums per endpoint, function, size and timing.
-    pub(crate) cells: BTreeMap<CellKey, Sums>,
+    pub(crate) cells: Cells,
     /// Sums per stretch of time, function and timing.
     pub(crate) stretches: BTreeMap<(usize, u32, TimingSource), Sums>,
     /// Samples per group and timing; the flag tells Send/Recv from collectives.
@@ -61,6 +61,36 @@ pub(crate) struct Sums {
     pub(crate) micros: f64,
     /// Bus bandwidth × time, GB/s · µs.
     pub(crate) busbw_micros: f64,
+}
+
+/// Sums by what records are alike in, each once and in order once all are there: of thousands of ranks these are as many as records,
+/// and a list takes a third of what a tree would.
+#[derive(Debug, Default)]
+pub(crate) struct Cells(Vec<(CellKey, Sums)>);
+
+impl Cells {
+    fn push(&mut self, key: CellKey, sums: Sums) {
+        self.0.push((key, sums));
+    }
+
+    /// Puts them in order, those of one key together.
+    fn settle(&mut self) {
+        // Stable: sums of one key are added in the order of their files.
+        self.0.sort_by_key(|c| c.0);
+        self.0.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            if same {
+                first.1.add(&next.1);
+            }
+            same
+        });
+        self.0.shrink_to_fit();
+    }
+
+    /// All, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&CellKey, &Sums)> + Clone {
+        self.0.iter().map(|(key, sums)| (key, sums))
+    }
 }
 
 /// Sequence numbers and how densely they come.
@@ -194,6 +224,7 @@ pub(crate) fn take(
     let collectives = take_table(Table::Collectives)?;
     let p2p = take_table(Table::P2p)?;
     let whole = |(key, mut parts): (_, Vec<_>)| Some((key, parts.pop()?));
+    census.cells.settle();
     census.groups = groups.into_iter().filter_map(whole).collect();
     Ok(Taken {
         census,
@@ -268,7 +299,7 @@ impl Census {
                 function,
                 ..*key
             };
-            self.cells.entry(key).or_default().add(&sums);
+            self.cells.push(key, sums);
         }
         for ((stretch, function, timing), sums) in part.stretches {
             self.stretches
