@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrowPrimitiveType, AsArray, PrimitiveArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type};
+use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Type;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::Error;
@@ -21,6 +24,9 @@ use crate::records::registry::{EndpointKey, Registry};
 
 /// Rows decoded at a time: a few hundred kilobytes of columns, which stay in the cache.
 const BATCH_ROWS: usize = 8_192;
+
+/// A file of so many bytes at most is read at once: its columns would take tens of reads, a few kilobytes each.
+const AT_ONCE: u64 = 1 << 20;
 
 /// Some columns of a Parquet file, batch by batch.
 pub(crate) struct Batches<'p> {
@@ -38,13 +44,35 @@ pub(crate) fn open<'p, 'c>(
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(unreadable)?;
-    let pages = Arc::new(file.try_clone().map_err(unreadable)?);
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file)
-        .map_err(|source| undecodable(path, source))?;
+    let mut file = File::open(path).map_err(unreadable)?;
+    let length = file.metadata().map_err(unreadable)?.len();
+    let opened = if length <= AT_ONCE {
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
+        file.read_to_end(&mut bytes).map_err(unreadable)?;
+        let bytes = Bytes::from(bytes);
+        batches(bytes.clone(), &Arc::new(bytes), wanted)
+    } else {
+        let pages = Arc::new(file.try_clone().map_err(unreadable)?);
+        batches(file, &pages, wanted)
+    };
+    let (reader, blank) = opened.map_err(|source| undecodable(path, source))?;
+    Ok(Batches {
+        path,
+        reader,
+        blank,
+    })
+}
+
+/// A reader of those of the wanted columns that hold anything, and the names of the others.
+fn batches<'c, R: ChunkReader + 'static>(
+    file: R,
+    pages: &Arc<R>,
+    wanted: impl IntoIterator<Item = &'c str>,
+) -> Result<(ParquetRecordBatchReader, Arc<[String]>), ParquetError> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
     let (mut columns, mut blank) = (Vec::new(), Vec::new());
     for column in wanted {
-        if is_blank(&pages, builder.metadata(), column).map_err(|e| undecodable(path, e))? {
+        if is_blank(pages, builder.metadata(), column)? {
             blank.push(column.to_owned());
         } else {
             columns.push(column);
@@ -54,19 +82,14 @@ pub(crate) fn open<'p, 'c>(
     let reader = builder
         .with_projection(mask)
         .with_batch_size(BATCH_ROWS)
-        .build()
-        .map_err(|source| undecodable(path, source))?;
-    Ok(Batches {
-        path,
-        reader,
-        blank: blank.into(),
-    })
+        .build()?;
+    Ok((reader, blank.into()))
 }
 
 /// Whether a column holds texts, but not one: its dictionary is empty. Such columns are common (`git_rev` of a plugin built
 /// outside of git), and the reader takes several times as long for them as for others.
-fn is_blank(
-    file: &Arc<File>,
+fn is_blank<R: ChunkReader + 'static>(
+    file: &Arc<R>,
     metadata: &ParquetMetaData,
     column: &str,
 ) -> Result<bool, ParquetError> {
