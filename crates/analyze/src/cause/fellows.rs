@@ -226,3 +226,49 @@ impl Shared<'_> {
         out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four ranks meet in one communicator, and each has a partner in one of another family, where they are late by 10, 20, 30 and 40 µs.
+    /// Of the three others the median is 30, 30, 20, 20; while rank 0 is silent, theirs without themselves is 35, 30, 25, and its own fellows' 30.
+    #[test]
+    fn what_fellows_share_is_the_median_of_the_others() {
+        let comms: [(usize, &[u32]); 5] = [
+            (0, &[0, 1, 2, 3]),
+            (1, &[0, 4]),
+            (1, &[1, 5]),
+            (1, &[2, 6]),
+            (1, &[3, 7]),
+        ];
+        let m = Measured::blank(8, &comms);
+        let always = |value: f64| vec![Some(value); m.grid.len()];
+        let mut series = vec![(0..4).map(|_| always(5.0)).collect::<Vec<Series>>()];
+        for late in [10.0, 20.0, 30.0, 40.0] {
+            series.push(vec![always(late), always(0.0)]);
+        }
+        series[1][0][7] = None;
+        let places = super::super::lateness::places(&m);
+        let fellows = Fellows::of(&m, &places, &series);
+        let shared = fellows.shared(1);
+        let of = |process: usize, stretch: usize| {
+            let circle = fellows.circle_of[0];
+            shared.of_fellows(circle, process).expect("shared")[stretch]
+        };
+        assert_eq!(
+            [0, 1, 2, 3].map(|p| of(p, 3)),
+            [30.0, 30.0, 20.0, 20.0].map(Some)
+        );
+        assert_eq!(
+            [0, 1, 2, 3].map(|p| of(p, 7)),
+            [30.0, 35.0, 30.0, 25.0].map(Some)
+        );
+        // The partner of rank 0 sees what that shows where the four meet; in their own family they meet nobody else.
+        let pair = fellows.circle_of[1];
+        let where_they_meet = fellows.shared(0);
+        let of_partner = where_they_meet.of_fellows(pair, 4).expect("shared");
+        assert_eq!(of_partner[3], Some(5.0));
+        assert!(shared.of_fellows(pair, 4).is_none());
+    }
+}
