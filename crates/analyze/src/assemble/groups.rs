@@ -236,8 +236,8 @@ pub(crate) fn scatters(m: &mut Measured) -> Vec<Scatter> {
         let points = swarm
             .points()
             .iter()
-            .map(|&(busbw, at, endpoint)| {
-                let (comm, member) = m.topology.place[endpoint as usize];
+            .map(|&(busbw, at, origin)| {
+                let (comm, member) = m.topology.place[origin.endpoint as usize];
                 let process = m.topology.comms[comm as usize].members[member as usize].1;
                 ScatterPoint {
                     at: Timestamp::from_unix_micros(at),

@@ -13,13 +13,12 @@ use super::cell::CellKey;
 use super::file_census::{FileCensus, Kept};
 use super::gaps::Gaps;
 use super::grid::TimeGrid;
+use super::group_samples::{GroupSample, GroupSamples, Key};
 use super::held::Held;
 use super::registry::{EndpointKey, Registry};
 use super::spill::{Spill, SpilledFile};
-use super::swarm::{Point, Swarm};
 use crate::Error;
-use crate::facts::{GroupKey, TimingSource};
-use crate::statistics::Sample;
+use crate::facts::TimingSource;
 
 /// What the pass found. Numbers are indices into the registries.
 #[derive(Debug, Default)]
@@ -39,7 +38,7 @@ pub(crate) struct Census {
     /// Sums per stretch of time, function and timing.
     pub(crate) stretches: BTreeMap<(usize, u32, TimingSource), Sums>,
     /// Samples per group and timing; the flag tells Send/Recv from collectives.
-    pub(crate) groups: BTreeMap<(GroupKey, bool, TimingSource), GroupSample>,
+    pub(crate) groups: BTreeMap<Key, GroupSample>,
     /// Sequence numbers of each endpoint and function (collectives only).
     pub(crate) numbers: BTreeMap<(u32, u32), Numbers>,
     /// Times between consecutive stamps of an endpoint.
@@ -120,45 +119,6 @@ impl Sums {
     }
 }
 
-/// Values of a group's records.
-#[derive(Debug, Default)]
-pub(crate) struct GroupSample {
-    /// Kernel times, µs.
-    pub(crate) micros: Sample,
-    /// Bus bandwidths as written, GB/s.
-    pub(crate) busbw: Sample,
-    /// What is drawn of them.
-    pub(crate) swarm: Swarm,
-}
-
-/// A record of a group.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
-    /// Kernel time, µs.
-    pub(super) micros: f64,
-    /// Bandwidth, stamp and endpoint.
-    pub(super) point: Point,
-    /// Stretch of time.
-    pub(super) stretch: u32,
-}
-
-impl GroupSample {
-    /// Takes records in.
-    pub(super) fn take(&mut self, records: &mut Vec<Seen>) {
-        self.micros.extend(records.iter().map(|r| r.micros));
-        self.busbw.extend(records.iter().map(|r| r.point.0));
-        self.swarm
-            .extend(records.iter().map(|r| (r.point, r.stretch)));
-        records.clear();
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.micros.merge(other.micros);
-        self.busbw.merge(other.busbw);
-        self.swarm.merge(other.swarm);
-    }
-}
-
 /// What the pass found, and the records themselves.
 #[derive(Debug)]
 pub(crate) struct Taken {
@@ -179,9 +139,6 @@ pub(crate) enum Records {
     Spilled(Arc<Spill>, Vec<SpilledFile>),
 }
 
-/// The parts of each group's sample, merged in parallel now and then.
-type Groups = BTreeMap<(GroupKey, bool, TimingSource), Vec<GroupSample>>;
-
 /// Reads the dataset once. The records stay for what comes after, in memory or in `spill`.
 pub(crate) fn take(
     dataset: &Dataset,
@@ -190,31 +147,32 @@ pub(crate) fn take(
 ) -> Result<Taken, Error> {
     let spill = spill.map(Arc::new);
     let mut census = Census::default();
-    let mut groups: Groups = Groups::new();
+    let groups = GroupSamples::default();
+    // By batch, the census's numbers of its endpoints.
+    let mut endpoints: Vec<Vec<u32>> = Vec::new();
     let mut take_table = |table| -> Result<Records, Error> {
         let batches = batches(dataset.table_rows(table));
         let (mut held, mut spilled) = (Vec::new(), Vec::new());
         // Two batches a thread at a time: their results wait for their turn to be merged, and mustn't pile up.
         for some in batches.chunks(2 * rayon::current_num_threads().max(1)) {
+            let first = endpoints.len();
             let parts: Vec<FileCensus> = some
                 .par_iter()
-                .map(|paths| FileCensus::of(paths, table, grid, spill.as_deref()))
+                .enumerate()
+                .map(|(i, paths)| {
+                    FileCensus::of(first + i, paths, table, grid, &groups, spill.as_deref())
+                })
                 .collect::<Result<_, _>>()?;
             for part in parts {
-                for kept in census.merge(part, &mut groups) {
+                let (of_batch, records) = census.merge(part);
+                endpoints.push(of_batch);
+                for kept in records {
                     match kept {
                         Kept::Held(file) => held.push(file),
                         Kept::Spilled(file) => spilled.push(file),
                     }
                 }
             }
-            groups.par_iter_mut().for_each(|(_, parts)| {
-                if let Some((whole, rest)) = parts.split_first_mut() {
-                    rest.iter_mut()
-                        .for_each(|part| whole.merge(std::mem::take(part)));
-                }
-                parts.truncate(1);
-            });
         }
         Ok(match &spill {
             Some(spill) => Records::Spilled(Arc::clone(spill), spilled),
@@ -223,9 +181,11 @@ pub(crate) fn take(
     };
     let collectives = take_table(Table::Collectives)?;
     let p2p = take_table(Table::P2p)?;
-    let whole = |(key, mut parts): (_, Vec<_>)| Some((key, parts.pop()?));
     census.cells.settle();
-    census.groups = groups.into_iter().filter_map(whole).collect();
+    census.groups = groups.finish();
+    for sample in census.groups.values_mut() {
+        sample.swarm.rename(&endpoints);
+    }
     Ok(Taken {
         census,
         collectives,
@@ -255,8 +215,8 @@ fn batches(files: Vec<(PathBuf, u64)>) -> Vec<Vec<PathBuf>> {
 }
 
 impl Census {
-    /// Adds a batch, its groups to `groups`; gives back its records.
-    fn merge(&mut self, part: FileCensus, groups: &mut Groups) -> Vec<Kept> {
+    /// Adds a batch; gives back the numbers that its endpoints have here, and its records.
+    fn merge(&mut self, part: FileCensus) -> (Vec<u32>, Vec<Kept>) {
         let endpoints: Vec<u32> = part
             .names
             .endpoints
@@ -307,13 +267,6 @@ impl Census {
                 .or_default()
                 .add(&sums);
         }
-        for ((key, timing), mut sample) in part.groups {
-            sample.swarm.rename(&endpoints);
-            groups
-                .entry((key, part.p2p, timing))
-                .or_default()
-                .push(sample);
-        }
         self.named |= part.names.named;
         self.gaps.merge(&part.gaps);
         self.mismatches += part.mismatches;
@@ -324,7 +277,7 @@ impl Census {
                 Kept::Spilled(file) => file.rename(&endpoints, &functions),
             }
         }
-        records
+        (endpoints, records)
     }
 
     /// The timing that the statistics are about: the GPU's where any record has it, else what most records have.

@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use nccl_report_ingest::Table;
 
 use super::cell::{CellIndex, CellKey};
-use super::census::{GroupSample, Numbers, Seen, Sums};
+use super::census::{Numbers, Sums};
 use super::gaps::Gaps;
 use super::grid::TimeGrid;
+use super::group_samples::{GroupSample, GroupSamples, Seen, Shared};
 use super::hash::NumberMap;
 use super::held::{HeldFile, Record};
 use super::operation::{bandwidth_of, bus_work};
 use super::scan::{self, Batch, Names};
 use super::spill::{Spill, SpilledFile};
+use super::swarm::Origin;
 use crate::Error;
 use crate::facts::{CommClass, GroupKey, TimingSource};
 use crate::units::MessageSize;
@@ -33,7 +35,10 @@ pub(super) struct FileCensus {
     pub(super) cells: CellIndex,
     /// By the number of the cell.
     pub(super) counts: Vec<CellCounts>,
-    pub(super) groups: Vec<((GroupKey, TimingSource), GroupSample)>,
+    /// What is everybody's sample of a group, and what hasn't been added to it.
+    groups: Vec<(Shared, GroupSample)>,
+    /// Records since anything was.
+    since: usize,
     /// Records that their group's sample doesn't hold yet: one list fills faster than four.
     waiting: Vec<Vec<Seen>>,
     pub(super) gaps: Gaps,
@@ -98,12 +103,16 @@ impl CellCounts {
 }
 
 impl FileCensus {
+    /// The `batch`-th batch of files; adds to `samples`.
     pub(super) fn of(
+        batch: usize,
         paths: &[PathBuf],
         table: Table,
         grid: &TimeGrid,
+        samples: &GroupSamples,
         spill: Option<&Spill>,
     ) -> Result<Self, Error> {
+        let number = u32::try_from(batch).unwrap_or(u32::MAX);
         let mut census = Self {
             p2p: table == Table::P2p,
             ..Self::default()
@@ -114,7 +123,10 @@ impl FileCensus {
             // Between the stamps of two files there is no gap of a dump interval.
             census.last_stamp.fill(i64::MIN);
             scan::more_operations(path, table, &mut names, |names, batch| {
-                census.add(names, batch, grid, &mut held);
+                census.add(names, batch, grid, (number, samples), &mut held);
+                if census.since >= TOGETHER {
+                    census.share();
+                }
                 match spill {
                     Some(spill) if held.len() >= TOGETHER => census.spill(spill, &mut held),
                     _ => Ok(()),
@@ -122,10 +134,8 @@ impl FileCensus {
             })?;
         }
         census.names = names;
-        let waiting = std::mem::take(&mut census.waiting);
-        for ((_, sample), mut waiting) in census.groups.iter_mut().zip(waiting) {
-            sample.take(&mut waiting);
-        }
+        census.share();
+        (census.groups, census.waiting) = (Vec::new(), Vec::new());
         for line in 0..census.lines.len() {
             census.turn(line, usize::MAX);
         }
@@ -139,13 +149,30 @@ impl FileCensus {
         Ok(census)
     }
 
+    /// Adds what the groups show to everybody's samples.
+    fn share(&mut self) {
+        for ((all, sample), waiting) in self.groups.iter_mut().zip(&mut self.waiting) {
+            sample.take(waiting);
+            all.add(sample);
+        }
+        self.since = 0;
+    }
+
     fn spill(&mut self, spill: &Spill, records: &mut Vec<Record>) -> Result<(), Error> {
         let held = HeldFile::new(std::mem::take(records), self.cells.keys());
         self.kept.push(Kept::Spilled(spill.put(held)?));
         Ok(())
     }
 
-    fn add(&mut self, names: &Names, batch: &Batch, grid: &TimeGrid, held: &mut Vec<Record>) {
+    fn add(
+        &mut self,
+        names: &Names,
+        batch: &Batch,
+        grid: &TimeGrid,
+        (number, samples): (u32, &GroupSamples),
+        held: &mut Vec<Record>,
+    ) {
+        self.since += batch.len();
         let endpoints = names.endpoints.items().len();
         self.seen.resize(endpoints, (i64::MAX, i64::MIN));
         self.last_stamp.resize(endpoints, i64::MIN);
@@ -166,7 +193,7 @@ impl FileCensus {
                 p2p: self.p2p,
             });
             if cell as usize == self.counts.len() {
-                self.open_cell(names);
+                self.open_cell(names, samples);
             }
             let counts = &mut self.counts[cell as usize];
             counts.records += 1;
@@ -190,7 +217,14 @@ impl FileCensus {
             let waiting = &mut self.waiting[group];
             waiting.push(Seen {
                 micros,
-                point: (busbw, at, endpoint),
+                point: (
+                    busbw,
+                    at,
+                    Origin {
+                        batch: number,
+                        endpoint,
+                    },
+                ),
                 stretch: u32::try_from(stretch).unwrap_or(u32::MAX),
             });
             if waiting.len() == WAITING {
@@ -231,7 +265,7 @@ impl FileCensus {
     }
 
     /// Makes room for the newest cell.
-    fn open_cell(&mut self, names: &Names) {
+    fn open_cell(&mut self, names: &Names, samples: &GroupSamples) {
         let Some(&key) = self.cells.keys().last() else {
             return;
         };
@@ -256,8 +290,8 @@ impl FileCensus {
                 n_ranks: endpoint.n_ranks,
                 nnodes: endpoint.nnodes,
             };
-            self.groups
-                .push(((group, key.timing), GroupSample::default()));
+            let all = samples.of((group, self.p2p, key.timing));
+            self.groups.push((all, GroupSample::default()));
             self.waiting.push(Vec::new());
             self.groups.len() - 1
         });

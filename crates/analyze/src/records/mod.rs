@@ -7,6 +7,7 @@ pub(crate) mod clock;
 mod file_census;
 pub(crate) mod gaps;
 pub(crate) mod grid;
+pub(crate) mod group_samples;
 pub(crate) mod hash;
 pub(crate) mod held;
 pub(crate) mod operation;

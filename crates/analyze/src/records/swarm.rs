@@ -11,8 +11,17 @@ const EXTREMES: usize = 60;
 /// Cells are this much of a factor high: 2 %, about a pixel row of a plot of two decades.
 const CELL_RATIO: f64 = 1.02;
 
-/// A point: bandwidth, time, endpoint. Ordered by bandwidth first.
-pub(crate) type Point = (f64, i64, u32);
+/// A point: bandwidth, time, and where it comes from. Ordered by bandwidth first.
+pub(crate) type Point = (f64, i64, Origin);
+
+/// An endpoint: by the number of a batch of files and its number in it while records are counted, by that of the census then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Origin {
+    /// The batch.
+    pub(crate) batch: u32,
+    /// The endpoint's number.
+    pub(crate) endpoint: u32,
+}
 
 /// Stretch of time and row of bandwidths of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,10 +87,13 @@ impl Swarm {
         }
     }
 
-    /// Replaces the endpoints by other numbers.
-    pub(crate) fn rename(&mut self, endpoints: &[u32]) {
+    /// Replaces the endpoints' numbers in their batch by those of the census.
+    pub(crate) fn rename(&mut self, endpoints: &[Vec<u32>]) {
         for p in &mut self.points {
-            p.2 = endpoints[p.2 as usize];
+            p.2 = Origin {
+                batch: 0,
+                endpoint: endpoints[p.2.batch as usize][p.2.endpoint as usize],
+            };
         }
     }
 
@@ -165,7 +177,17 @@ mod tests {
             let mut s = Swarm::default();
             s.extend(range.map(|i| {
                 let busbw = ((i * 7919) % 10_007) as f64 + 1.0;
-                ((busbw, i, 0), (i / 100) as u32)
+                (
+                    (
+                        busbw,
+                        i,
+                        Origin {
+                            batch: 0,
+                            endpoint: 0,
+                        },
+                    ),
+                    (i / 100) as u32,
+                )
             }));
             s
         };

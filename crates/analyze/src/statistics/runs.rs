@@ -3,7 +3,7 @@
 
 /// What isn't sorted in yet may be this much, or as much as is in order: a multiset in many parts is then merged a logarithm of
 /// times rather than once a part.
-const LOOSE: usize = 1 << 13;
+const LOOSE: usize = 1 << 11;
 
 /// A value with a total order, that of a number which stands for it: numbers sort twice as fast.
 pub(crate) trait Ordered: Copy {

@@ -8,8 +8,8 @@
 use super::runs::Runs;
 use crate::facts::Distribution;
 
-/// Distinct values kept one by one: 128 KiB a sample. A job has hundreds of samples, whose memory mustn't grow with its length.
-const MAX_DISTINCT: usize = 1 << 13;
+/// Distinct values kept one by one: 64 KiB a sample. A job has hundreds of samples, whose memory mustn't grow with its length.
+const MAX_DISTINCT: usize = 1 << 12;
 
 /// Buckets of a sketch between a power of two and the next. A bucket is at most 1/256 of its values wide and its middle at most half as
 /// far from any of them: an error of 0.2 %, under the half percent that the report states.
