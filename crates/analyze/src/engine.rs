@@ -197,7 +197,7 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
 
 /// Where records wait on disk, those of a portion are so many times fewer than could be held: they are in memory twice while they are
 /// matched, and beside them is what a longer job keeps.
-const PARTS: u64 = 4;
+const PARTS: u64 = 8;
 
 /// Gives all records of a table to `take`, by communicators, as many at a time as memory is to hold.
 fn each_portion(
