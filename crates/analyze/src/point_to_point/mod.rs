@@ -4,9 +4,11 @@
 //! The side that arrives last waits least: the transfer is what the faster side shows.
 
 pub(crate) mod exchange;
+pub(crate) mod in_order;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::in_order::InOrder;
 use crate::collective::transfer::Transfer;
 use crate::communicator::Comm;
 use crate::facts::TimingSource;
@@ -86,6 +88,8 @@ pub(crate) struct Traffic {
     sides: Vec<((PairKey, bool), Vec<(i64, i64, f64)>)>,
     /// Time in Send and Recv, member by member, stretch by stretch, µs; empty without any.
     pub(crate) micros: Vec<f64>,
+    /// The same under the numbers of the operations, member by member.
+    pub(crate) in_order: Vec<InOrder>,
 }
 
 impl Traffic {
@@ -112,9 +116,13 @@ impl Traffic {
                     let dumped = r.dumped.saturating_sub(ahead[member]);
                     if traffic.micros.is_empty() {
                         traffic.micros.resize(comm.members.len() * grid.len(), 0.0);
+                        traffic
+                            .in_order
+                            .resize(comm.members.len(), InOrder::default());
                     }
                     let stretch = stretches.stretch((dumped as f64 - dump_interval / 2.0) as i64);
                     traffic.micros[member * grid.len() + stretch] += r.micros;
+                    traffic.in_order[member].add(r.sequence_number, r.micros, stretch);
                     let (Some(send), Ok(peer)) = (direction(function), u32::try_from(r.peer))
                     else {
                         continue;
