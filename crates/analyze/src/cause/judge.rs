@@ -7,8 +7,9 @@ use super::delay::Delay;
 use super::late_rank::{LateRank, PASSED_ON, Z, mean};
 use super::lateness::{OWN, Own};
 use super::persistence::persists;
-use super::pipeline::{Index, Replicas};
+use super::pipeline::{AS_LATE, Index, Replicas};
 use super::usual::{Usual, near};
+use super::waits::{Waits, is_episode};
 use super::words;
 use crate::measured::Measured;
 use crate::statistics::robust;
@@ -49,20 +50,49 @@ impl Judge<'_> {
         (came < PASSED_ON * late.micros_late * late.operations).then_some(late)
     }
 
-    /// Whether nobody but the ranks of its replica and those of one communicator could pass delay on to a rank: it has no tensor group.
+    /// Whether nobody but the ranks of its replica and those of one communicator could pass delay on to a rank, as far as topology tells.
     pub(super) fn alone(&self, process: usize, replicas: &Replicas) -> bool {
+        let comms = &self.m.topology.comms;
         let members = |c: usize| -> BTreeSet<usize> {
-            let members = self.m.topology.comms[c].members.iter();
+            let members = comms[c].members.iter();
             members.map(|x| x.1.0 as usize).collect()
         };
-        let circles: Vec<BTreeSet<usize>> = self.places[process]
+        let circles: Vec<(BTreeSet<usize>, bool)> = self.places[process]
             .iter()
             .map(|x| x.0)
             .filter(|c| !self.spanning.contains(c) && !replicas.comms.contains(c))
-            .map(members)
+            .map(|c| {
+                (
+                    members(c),
+                    comms[c].members.len() < comms[c].n_ranks as usize,
+                )
+            })
             .collect();
-        let widest = circles.iter().max_by_key(|c| c.len());
-        widest.is_some_and(|widest| circles.iter().all(|c| c.is_subset(widest)))
+        let widest = circles.iter().map(|c| &c.0).max_by_key(|c| c.len());
+        // Whoever left no file may be anybody.
+        let within = |(members, lacks): &(BTreeSet<usize>, bool)| {
+            widest.is_some_and(|w| members == w || (members.is_subset(w) && !lacks))
+        };
+        circles.iter().all(within)
+    }
+
+    /// Whether a rank is late for longer than an episode while none of its replica is as late: so is one that keeps a tensor group waiting, which
+    /// holds up all replicas alike.
+    pub(super) fn late_alone(
+        &self,
+        o: &Own,
+        late: &LateRank,
+        replicas: &Replicas,
+        waits: &Waits,
+    ) -> bool {
+        let window = late.window();
+        let level = |x: &Own| mean(&x.measured, &window);
+        let limit = AS_LATE * level(o);
+        let mut fellows = replicas
+            .fellows(o.process)
+            .flat_map(|q| self.index.of_process(q))
+            .filter(|x| waits.knows(x));
+        !is_episode(self.m, o, &window) && fellows.all(|x| level(x) < limit)
     }
 
     /// Whether it is late unusually, whether or not that was passed on to it.

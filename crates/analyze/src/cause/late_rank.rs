@@ -144,14 +144,15 @@ pub(crate) fn late_ranks(
         index: Index::over(m, owns),
     };
     let mut best: BTreeMap<usize, LateRank> = BTreeMap::new();
-    // Without a tensor group, ranks of a replica can't be told apart by lateness, but by who waits for whom.
-    let by_waits = |o: &Own| waits.knows(o) && judge.alone(o.process, replicas);
-    for found in owns
-        .iter()
-        .filter(|o| !by_waits(o))
-        .filter_map(|o| judge.late_by_itself(o))
-    {
-        add(&mut best, found);
+    for o in owns {
+        let Some(found) = judge.late_by_itself(o) else {
+            continue;
+        };
+        // Without a tensor group, ranks of a replica can't be told apart by lateness, but by who waits for whom.
+        let by_waits = waits.knows(o) && judge.alone(o.process, replicas);
+        if !by_waits || judge.late_alone(o, &found, replicas, waits) {
+            add(&mut best, found);
+        }
     }
     if !replicas.comms.is_empty() {
         let known: Vec<LateRank> = best.values().cloned().collect();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::judge::{Judge, LOCAL_SHARE};
 use super::late_rank::{LateRank, PASSED_ON, Z, mean};
 use super::lateness::{self, Own, Quantity};
-use super::pipeline::{AS_LATE, Blame, Index, Replicas, WAITED, waited};
+use super::pipeline::{AS_LATE, Blame, Index, LEAST_WAITED, Replicas, waited};
 use super::waits::Waits;
 use crate::collective::trace::Bin;
 use crate::statistics::robust;
@@ -124,7 +124,7 @@ fn waited_for(judge: &Judge<'_>, waits: &Waits, ranks: &[&Own]) -> Option<LateRa
     let (second, last) = (others.first()?.1, others.last()?.1);
     let gap = second.micros - least.micros;
     let z = gap / second.error.hypot(least.error);
-    if z < Z || gap < WAITED * (last.micros - least.micros) {
+    if z < Z || gap < LEAST_WAITED * (last.micros - least.micros) {
         return None;
     }
     let bins = m.traces[culprit.comm].member(culprit.member);
@@ -148,7 +148,7 @@ fn waited_for(judge: &Judge<'_>, waits: &Waits, ranks: &[&Own]) -> Option<LateRa
     let members = m.topology.comms[culprit.comm].members.len();
     let time: f64 = m.traces[culprit.comm].bins.iter().map(|b| b.micros).sum();
     let time_lost = lost * (members - 1) as f64;
-    let enough = lost >= WAITED * delay && time_lost >= LOCAL_SHARE * time;
+    let enough = lost >= PASSED_ON * delay && time_lost >= LOCAL_SHARE * time;
     let by_links = judge.by_links(culprit, &run).0;
     let mean = lost / late.operations.max(1.0);
     (enough && by_links < PASSED_ON * lost).then(|| LateRank {

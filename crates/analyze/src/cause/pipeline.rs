@@ -17,7 +17,11 @@ use crate::measured::Measured;
 pub(super) const AS_LATE: f64 = 0.5;
 
 /// All that are as late have waited longer by this part of the lateness at least.
-pub(super) const WAITED: f64 = 0.5;
+const WAITED: f64 = 0.5;
+
+/// Whoever waited for the rank with which a delay began did so by this part of the longest wait at least: a stage whose collectives come after
+/// its forward pass has met a third of the delay, since the backward pass computes twice as long.
+pub(super) const LEAST_WAITED: f64 = 0.25;
 
 /// Two ranks of a replica waited for different times if these differ by so many standard errors: among all pairs of a job of thousands of
 /// ranks, 4 happen by chance once in a few runs, and the errors are estimates.
@@ -124,7 +128,7 @@ impl Replicas {
             };
         }
         let waited_for_it =
-            |w: &Waited| beyond(w) >= WAITED * beyond(&last) && beyond(w) >= SURE * error(w);
+            |w: &Waited| beyond(w) >= LEAST_WAITED * beyond(&last) && beyond(w) >= SURE * error(w);
         let among: BTreeSet<usize> = waited
             .iter()
             .filter(|w| is_late(&w.0) && (w.0.process == least.process || !waited_for_it(&w.1)))
