@@ -20,6 +20,13 @@ use crate::statistics::{Sample, robust};
 /// Records whose lower quartile stands for the transfer at their time.
 const CHUNK: usize = 8;
 
+/// Chunks that the records of a pair make at least, where they are shorter than usual: of a short run a tenth, in which the network was slow,
+/// would fill none.
+const LEAST_CHUNKS: usize = 16;
+
+/// Of four the lower quartile is none that sticks out.
+const SHORTEST_CHUNK: usize = 4;
+
 /// Source and destination rank, and message size.
 pub(crate) type PairKey = (u32, u32, u64);
 
@@ -166,14 +173,15 @@ pub(crate) fn pairs(
         records.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         let pair = out.entry(key).or_default();
         let mut transfer = vec![Transfer::default(); grid.len()];
-        let pieces = (records.len() / CHUNK).max(1);
+        let length = (records.len() / LEAST_CHUNKS).clamp(SHORTEST_CHUNK, CHUNK);
+        let pieces = (records.len() / length).max(1);
         for k in 0..pieces {
             let end = if k + 1 == pieces {
                 records.len()
             } else {
-                (k + 1) * CHUNK
+                (k + 1) * length
             };
-            let chunk = &records[k * CHUNK..end];
+            let chunk = &records[k * length..end];
             times.clear();
             times.extend(chunk.iter().map(|c| c.2));
             let Some(low) = robust::quantile(&mut times, 0.25) else {
