@@ -8,9 +8,9 @@ use crate::statistics::robust;
 /// In a long chunk, the transfer is this quantile of the times of the rank that waits least.
 const QUICK: f64 = 0.2;
 
-/// Chunks that the collectives of a function and size make at least, where they are shorter than usual: of a short run a tenth, in which the
-/// network was slow, would fill none.
-const LEAST_CHUNKS: usize = 16;
+/// Chunks that the collectives of a function and size make at least, where they are shorter than usual: of a run of thirty steps a fifth, in
+/// which the network was slow, would fill none. In longer ones two transfers that take far too long are to stay the smaller part of a chunk.
+const LEAST_CHUNKS: usize = 6;
 
 /// Of three the median is none that sticks out.
 const SHORTEST_CHUNK: usize = 3;
