@@ -172,6 +172,7 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
         traces: vec![Trace::default(); n],
         pairs: std::iter::repeat_with(Default::default).take(n).collect(),
         p2p_micros: vec![Vec::new(); n],
+        in_order: vec![Vec::new(); n],
         exchanges: BTreeSet::new(),
         dropped: dropped(dataset, &census, &topology)?,
         stamps,
@@ -306,21 +307,27 @@ fn pair_up(m: &mut Measured, held: &Held, portion: &Portion) {
             let time = (grid, interval);
             let mut traffic = Traffic::of(comm, held, timing, &ahead, time, direction);
             let micros = std::mem::take(&mut traffic.micros);
+            let in_order = std::mem::take(&mut traffic.in_order);
             let operations = exchange::operations(comm, held, timing, &ahead, &traffic);
             let exchanges = exchange::exchanges(&operations, &direction);
             let trace = (!exchanges.is_empty())
                 .then(|| trace::trace(comm, &Matched::of(exchanges), grid, interval, |_| true));
             (
                 point_to_point::pairs(traffic, grid, interval),
-                micros,
+                (micros, in_order),
                 trace,
             )
         })
         .collect();
-    for (c, (pairs, micros, trace)) in range.zip(parts) {
+    for (c, (pairs, (micros, in_order), trace)) in range.zip(parts) {
         if let Some(trace) = trace {
             m.traces[c].merge(trace);
             m.exchanges.insert(c);
+        } else if m.in_order[c].is_empty() {
+            m.in_order[c] = in_order;
+        } else {
+            let theirs = in_order.iter();
+            (m.in_order[c].iter_mut().zip(theirs)).for_each(|(a, b)| a.merge(b));
         }
         if m.p2p_micros[c].is_empty() {
             m.p2p_micros[c] = micros;

@@ -9,6 +9,7 @@ use crate::communicator::Topology;
 use crate::communicator::family::Kin;
 use crate::comparison::CommBlocks;
 use crate::facts::TimingSource;
+use crate::point_to_point::in_order::InOrder;
 use crate::point_to_point::{PairFacts, PairKey};
 use crate::records::census::Census;
 use crate::records::grid::TimeGrid;
@@ -44,6 +45,8 @@ pub(crate) struct Measured {
     pub(crate) pairs: Vec<BTreeMap<PairKey, PairFacts>>,
     /// Time in Send and Recv of each communicator, member by member, stretch by stretch, µs; empty without any.
     pub(crate) p2p_micros: Vec<Vec<f64>>,
+    /// The same in the order of the program, member by member; empty without any, or where it is an exchange among all.
+    pub(crate) in_order: Vec<Vec<InOrder>>,
     /// Communicators whose Sends and Receives are exchanges among all ranks: they are traced like collectives.
     pub(crate) exchanges: BTreeSet<usize>,
     /// Blocks of each communicator, where a comparison wants them.
@@ -132,6 +135,7 @@ impl Measured {
             traces: vec![Trace::default(); n],
             pairs: std::iter::repeat_with(Default::default).take(n).collect(),
             p2p_micros: vec![Vec::new(); n],
+            in_order: vec![Vec::new(); n],
             exchanges: BTreeSet::new(),
             blocks: None,
             dropped: vec![None; n],

@@ -203,3 +203,149 @@ pub(super) fn unseen_link(
                 robust::median(&mut inside).is_some_and(|level| level >= 0.5 * standout.mean)
             })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lateness;
+    use super::*;
+    use crate::collective::facts::CellFacts;
+    use crate::collective::trace::{Bin, Trace};
+
+    /// Two hosts of two ranks: tensor groups 0–1 and 2–3, pipelines 0–2 and 1–3, data-parallel groups 0–2 and 1–3 of the family 2.
+    fn job() -> Measured {
+        let comms: &[(usize, &[u32])] = &[
+            (0, &[0, 1]),
+            (0, &[2, 3]),
+            (1, &[0, 2]),
+            (1, &[1, 3]),
+            (2, &[0, 2]),
+            (2, &[1, 3]),
+        ];
+        let mut m = Measured::blank(4, comms);
+        for (p, process) in m.topology.processes.iter_mut().enumerate() {
+            process.host = format!("host{}", p / 2);
+        }
+        for c in [2, 3] {
+            m.pairs[c].entry((0, 1, 8192)).or_default();
+        }
+        for c in [0, 1, 4, 5] {
+            m.traces[c] = Trace {
+                stretches: 96,
+                bins: vec![Bin::default(); 2 * 96],
+                ..Trace::default()
+            };
+        }
+        m
+    }
+
+    fn own(comm: usize, member: usize, process: usize, late: f64) -> Own {
+        Own {
+            comm,
+            member,
+            process,
+            measured: vec![Some(late); 96],
+            own: vec![Some(late); 96],
+        }
+    }
+
+    fn standout(mean: f64) -> Standout {
+        Standout {
+            start: 10,
+            end: 20,
+            mean,
+            z: 20.0,
+            whole: false,
+        }
+    }
+
+    /// Rank 0 delays rank 1 of its tensor group, and both the pipelines that they are in: all of the other host.
+    #[test]
+    fn a_culprit_carries_the_other_stage_along() {
+        let mut m = job();
+        let carried = |m: &Measured| {
+            carried_along(m, &lateness::places(m), &Replicas::of(m), [0].into_iter())
+        };
+        assert_eq!(carried(&m), BTreeSet::from(["host1".to_owned()]));
+        // Without pipelines nobody.
+        m.pairs[2].clear();
+        m.pairs[3].clear();
+        assert!(carried(&m).is_empty());
+    }
+
+    /// Of ten operations in each stretch each is 5 µs late: 500 µs in the window. A fifth of it in pauses is enough.
+    #[test]
+    fn pauses_inside_a_host_explain_its_lateness() {
+        let paused = |micros: f64| {
+            let mut m = job();
+            for c in [4, 5] {
+                m.traces[c]
+                    .bins
+                    .iter_mut()
+                    .for_each(|b| b.operations = 10.0);
+            }
+            m.traces[0].bins[15].event_micros = micros;
+            let abroad = [own(4, 0, 0, 5.0), own(5, 0, 1, 5.0)];
+            let inside = [own(0, 0, 0, 0.0), own(0, 1, 1, 0.0), own(1, 0, 2, 0.0)];
+            let owns: Vec<Own> = abroad.iter().chain(&inside).cloned().collect();
+            let here: Vec<&Own> = abroad.iter().collect();
+            by_pauses(&m, &owns, "host0", &here, &standout(5.0))
+        };
+        assert!(paused(100.0));
+        assert!(!paused(99.0));
+    }
+
+    #[test]
+    fn a_fifth_of_collectives_may_lack_ranks() {
+        let mut m = job();
+        let mut lossy_with = |complete| {
+            let cell = CellFacts {
+                collectives: 100,
+                complete,
+                ..CellFacts::default()
+            };
+            m.facts[4].cells.insert((0, 8192), cell);
+            lossy(&m, &[&own(4, 0, 0, 5.0)])
+        };
+        assert!(!lossy_with(80));
+        assert!(lossy_with(79));
+    }
+
+    /// Ranks 0 and 1 are 50 µs late in their data-parallel groups. The other ranks of their pipelines share it where they are half as late
+    /// in another group of the family.
+    #[test]
+    fn a_stage_abroad_that_is_as_late_shares_the_delay() {
+        let shared = |abroad: f64| {
+            let m = job();
+            let owns = [
+                own(4, 0, 0, 50.0),
+                own(5, 0, 1, 50.0),
+                own(5, 1, 2, abroad),
+                own(4, 1, 3, abroad),
+            ];
+            let late: Vec<&Own> = owns[..2].iter().collect();
+            let mean = |s: &Series| s[10].unwrap_or(0.0);
+            shared_abroad(&m, &owns, "host0", &late, &mean, 50.0)
+        };
+        assert!(shared(25.0));
+        assert!(!shared(24.0));
+    }
+
+    /// Rank 0 waited 10 µs in Send and Recv in each of ten stretches, its fellow not at all: 100 µs. Late by 5 µs in each of ten operations a
+    /// stretch it is 500 µs late in all, of which a fifth suffices.
+    #[test]
+    fn who_waited_in_the_pipeline_was_delayed_there() {
+        let waited_for = |micros: f64| {
+            let mut m = job();
+            m.traces[4]
+                .bins
+                .iter_mut()
+                .for_each(|b| b.operations = 10.0);
+            m.p2p_micros[2] = vec![0.0; 2 * 96];
+            m.p2p_micros[2][10..20].fill(micros);
+            let o = own(4, 0, 0, 5.0);
+            waited(&m, &[&o], &(10..20), &Delay::of(&m, &[]))
+        };
+        assert!(waited_for(10.0));
+        assert!(!waited_for(9.9));
+    }
+}

@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::delay::Delay;
+use super::late_rank::LateRank;
 use super::lateness::{self, Own, Quantity};
 use super::pipeline::{Index, Replicas};
+use super::waits::Waits;
 use crate::collective::trace::Event;
 use crate::measured::Measured;
 use crate::statistics::robust;
@@ -76,6 +78,18 @@ pub(crate) struct Intermittent {
     pub(crate) local_share: f64,
 }
 
+impl Intermittent {
+    /// Whether its pauses cost more than what it is late by always, where it is one of those that are `late`.
+    pub(crate) fn costs_more(&self, m: &Measured, late: &[LateRank]) -> bool {
+        let of_late = |l: &LateRank| {
+            let waiting = m.topology.comms[l.comm].members.len() - 1;
+            l.micros_late * l.operations * waiting as f64
+        };
+        let late = late.iter().find(|l| l.process == self.process);
+        late.is_none_or(|l| !self.always && self.time_lost > of_late(l))
+    }
+}
+
 /// Every such rank that isn't late all the time, by time lost.
 pub(crate) fn intermittents(
     m: &Measured,
@@ -83,7 +97,7 @@ pub(crate) fn intermittents(
     spanning: &BTreeSet<usize>,
     replicas: &Replicas,
     late: &BTreeSet<usize>,
-    delay: &Delay,
+    brought: (&Delay, &Waits),
 ) -> Vec<Intermittent> {
     // Events that fellows share in another communicator are passed on, not a rank's own. Those of a pipeline's replica are of the
     // rank that the others waited for.
@@ -94,7 +108,7 @@ pub(crate) fn intermittents(
         by_family
             .entry(m.family_of[o.comm])
             .or_default()
-            .push(Candidate::of(m, o, &index, replicas, delay));
+            .push(Candidate::of(m, o, &index, replicas, brought));
     }
     let tries: usize = by_family.values().map(Vec::len).sum::<usize>() * LIMITS.len();
     let mut best: BTreeMap<usize, Intermittent> = BTreeMap::new();
@@ -135,8 +149,15 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn of(m: &Measured, o: &Own, index: &Index<'_>, replicas: &Replicas, delay: &Delay) -> Self {
+    fn of(
+        m: &Measured,
+        o: &Own,
+        index: &Index<'_>,
+        replicas: &Replicas,
+        (delay, waits): (&Delay, &Waits),
+    ) -> Self {
         let trace = &m.traces[o.comm];
+        let waited = waits.longest(m, o);
         let mut own: Vec<Event> = trace
             .events
             .iter()
@@ -148,8 +169,21 @@ impl Candidate {
                     .zip(o.own[b])
                     .is_some_and(|(all, own)| own >= 0.5 * all);
                 let level = |x: &Own| x.own[b].unwrap_or(0.0);
-                own && delay.beyond_fellows(m, o, &(b..b + 1)) < 0.5 * e.micros
-                    && replicas.wait_for(m, (index, delay), o, &(b..b + 1), e.micros, &level)
+                let began_here = || match waited.get(b).copied().flatten() {
+                    Some(waited) => waited < 0.5 * e.micros,
+                    None => {
+                        delay.beyond_fellows(m, o, &(b..b + 1)) < 0.5 * e.micros
+                            && replicas.wait_for(
+                                m,
+                                (index, delay),
+                                o,
+                                &(b..b + 1),
+                                e.micros,
+                                &level,
+                            )
+                    }
+                };
+                own && began_here()
             })
             .copied()
             .collect();
@@ -169,7 +203,7 @@ impl Candidate {
             window = first..last + 1;
             let level = |x: &Own| x.own[window.clone()].iter().flatten().sum::<f64>();
             let late = lengths.iter().sum::<f64>();
-            if !replicas.wait_for(m, (index, delay), o, &window, late, &level) {
+            if !waits.knows(o) && !replicas.wait_for(m, (index, delay), o, &window, late, &level) {
                 lengths.clear();
             }
         }

@@ -189,7 +189,7 @@ fn throughout(m: &Measured, owns: &[&Own], s: &Standout) -> bool {
 /// Takes the ranks of hosts most of whose ranks are late alike out of the late ranks: each such host is one cause.
 pub(crate) fn gather_ranks(m: &Measured, late: &mut Vec<LateRank>) -> Vec<LateHost> {
     let mut by_host: BTreeMap<String, Vec<LateRank>> = BTreeMap::new();
-    for l in late.iter() {
+    for l in late.iter().filter(|l| l.among.is_empty()) {
         by_host
             .entry(m.topology.processes[l.process].host.clone())
             .or_default()
@@ -229,7 +229,7 @@ pub(crate) fn gather_ranks(m: &Measured, late: &mut Vec<LateRank>) -> Vec<LateHo
             ranks: (on_host, alike.len()),
             comms,
         });
-        late.retain(|l| m.topology.processes[l.process].host != host);
+        late.retain(|l| !l.among.is_empty() || m.topology.processes[l.process].host != host);
     }
     out
 }
@@ -287,6 +287,7 @@ fn median_series(m: &Measured, owns: &[&Own]) -> Series {
 /// Hosts of late ranks, and of those that they carry along: their lateness is explained.
 pub(crate) fn hosts_of(m: &Measured, late: &[LateRank]) -> BTreeSet<String> {
     late.iter()
-        .map(|l| m.topology.processes[l.process].host.clone())
+        .flat_map(LateRank::suspects)
+        .map(|p| m.topology.processes[p].host.clone())
         .collect()
 }

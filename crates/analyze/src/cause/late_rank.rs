@@ -5,23 +5,19 @@ use std::ops::Range;
 
 use super::delay::Delay;
 use super::intermittent::Intermittent;
-use super::lateness::{self, OWN, Own, Quantity, Series};
-use super::persistence::persists;
+use super::judge::Judge;
+use super::late_replica;
+use super::lateness::{self, Own, Quantity, Series};
 use super::pipeline::{Index, Replicas};
-use super::usual::{Usual, near, usual_differences};
-use super::words;
+use super::usual::usual_differences;
+use super::waits::Waits;
 use crate::collective::trace::Bin;
 use crate::measured::Measured;
-use crate::statistics::robust;
 use crate::statistics::window::{self, Standout};
 
 /// A window's mean must be this many times the noise. A job of 4096 ranks with eight communicators each has some 10⁸ windows
 /// to choose from; a normal z of 6 happens 10⁻⁹ of the time, and the rest is for noise that isn't normal.
-const Z: f64 = 8.0;
-
-/// Ranks lose at least this share of the communicator's time by waiting for it: below that a cause isn't worth a night's sleep,
-/// and differences of a few microseconds between processes are ordinary.
-const LOCAL_SHARE: f64 = 0.03;
+pub(super) const Z: f64 = 8.0;
 
 /// A rank is carried along by a culprit when its lateness is at least this part of the culprit's.
 const CARRIED: f64 = 0.3;
@@ -29,11 +25,8 @@ const CARRIED: f64 = 0.3;
 /// Up to this part of a culprit's lateness may rub off on its peers where records lack.
 const SHADOW: f64 = 0.25;
 
-/// Fewer operations in a window are an episode.
-const LEAST_OPERATIONS: f64 = 24.0;
-
 /// Delay that was passed on to a rank explains its lateness from this part on.
-const PASSED_ON: f64 = 0.5;
+pub(super) const PASSED_ON: f64 = 0.5;
 
 /// A delay is seen by at most so many operations of another communicator: about the gradient buckets of a step.
 const SEEN: f64 = 6.0;
@@ -65,6 +58,8 @@ pub(crate) struct LateRank {
     /// Ranks of sibling communicators that are as late: the delay may have begun with one of them, and have come to the others in
     /// Sends and Receives that left no records.
     pub(crate) alike: BTreeSet<usize>,
+    /// Ranks of its pipeline's replica of which it is one, where the data can't say which; itself among them. Empty where it is known.
+    pub(crate) among: BTreeSet<usize>,
 }
 
 impl LateRank {
@@ -93,7 +88,19 @@ impl LateRank {
             comms: BTreeSet::from([i.comm]),
             local_share: i.local_share,
             alike: BTreeSet::new(),
+            among: BTreeSet::new(),
         }
+    }
+
+    /// Stretches of time in which it is late.
+    pub(crate) fn window(&self) -> Range<usize> {
+        self.standout.start..self.standout.end
+    }
+
+    /// Itself, or all of whom it is one.
+    pub(crate) fn suspects(&self) -> impl Iterator<Item = usize> + '_ {
+        let one = self.among.is_empty().then_some(self.process);
+        one.into_iter().chain(self.among.iter().copied())
     }
 }
 
@@ -124,7 +131,7 @@ pub(crate) fn late_ranks(
     owns: &[Own],
     spanning: &BTreeSet<usize>,
     replicas: &Replicas,
-    delay: &Delay,
+    (delay, waits): (&Delay, &Waits),
 ) -> Vec<LateRank> {
     let noises = noises(m, owns);
     let judge = Judge {
@@ -137,24 +144,20 @@ pub(crate) fn late_ranks(
         index: Index::over(m, owns),
     };
     let mut best: BTreeMap<usize, LateRank> = BTreeMap::new();
-    for found in owns.iter().filter_map(|o| judge.late_by_itself(o)) {
-        add(&mut best, found);
+    for o in owns {
+        let Some(found) = judge.late_by_itself(o) else {
+            continue;
+        };
+        // Without a tensor group, ranks of a replica can't be told apart by lateness, but by who waits for whom.
+        let by_waits = waits.knows(o) && judge.alone(o.process, replicas);
+        if !by_waits || judge.late_alone(o, &found, replicas, waits) {
+            add(&mut best, found);
+        }
     }
     if !replicas.comms.is_empty() {
-        // All ranks of a pipeline's replica share its lateness: there it is the one that the others wait for.
-        let apart = lateness::separate(m, places, Quantity::Lateness, &replicas.comms);
-        let index = Index::over(m, &apart);
-        let known: BTreeSet<usize> = best.keys().copied().collect();
-        for o in apart.iter().filter(|o| !known.contains(&o.process)) {
-            let Some(found) = judge.late_by_itself(o) else {
-                continue;
-            };
-            let window = found.standout.start..found.standout.end;
-            let late = found.micros_late * found.operations;
-            let level = |x: &Own| mean(&x.own, &window);
-            if replicas.wait_for(m, (&index, delay), o, &window, late, &level) {
-                add(&mut best, found);
-            }
+        let known: Vec<LateRank> = best.values().cloned().collect();
+        for found in late_replica::late_in_replicas(&judge, replicas, waits, &known) {
+            add(&mut best, found);
         }
     }
     let mut out: Vec<LateRank> = best.into_values().collect();
@@ -186,144 +189,8 @@ fn add(best: &mut BTreeMap<usize, LateRank>, found: LateRank) {
     }
 }
 
-/// What a rank's lateness is held against.
-struct Judge<'a> {
-    m: &'a Measured,
-    places: &'a [Vec<(usize, usize)>],
-    noises: &'a BTreeMap<usize, window::Noise>,
-    usual: BTreeMap<usize, Usual>,
-    spanning: &'a BTreeSet<usize>,
-    delay: &'a Delay,
-    index: Index<'a>,
-}
-
-impl Judge<'_> {
-    /// Whether a rank is late in a communicator, unusually and by itself.
-    fn late_by_itself(&self, o: &Own) -> Option<LateRank> {
-        let m = self.m;
-        let family = m.family_of[o.comm];
-        let points = o.points(m);
-        let standout = window::standout(&points, self.noises[&family])?;
-        let window = standout.start..standout.end;
-        let weight: f64 = points[window.clone()]
-            .iter()
-            .flatten()
-            .map(|p| p.weight)
-            .sum();
-        let measured: f64 = o.measured[window.clone()]
-            .iter()
-            .zip(&points[window.clone()])
-            .map(|(v, p)| v.unwrap_or(0.0) * p.map_or(0.0, |p| p.weight))
-            .sum();
-        // Not a rest of what fellows share, and more than ranks usually differ by.
-        if standout.z < Z
-            || standout.mean * weight < OWN * measured
-            || self.spanning.contains(&o.comm)
-        {
-            return None;
-        }
-        let near = near(m, self.places, o.process);
-        if standout.mean < self.usual[&family].limit(o.process, &near, weight) {
-            return None;
-        }
-        let trace = &m.traces[o.comm];
-        let (operations, late) = trace.member(o.member)[window.clone()]
-            .iter()
-            .zip(&o.own[window.clone()])
-            .fold((0.0, 0.0), |a, (b, v)| {
-                (a.0 + b.operations, a.1 + v.unwrap_or(0.0) * b.operations)
-            });
-        let members = m.topology.comms[o.comm].members.len();
-        let time: f64 = (0..members)
-            .flat_map(|i| &trace.member(i)[window.clone()])
-            .map(|b| b.micros)
-            .sum();
-        let local_share = if time > 0.0 {
-            late * (members - 1) as f64 / time
-        } else {
-            0.0
-        };
-        // What a late neighbour in the pipeline added to its way here isn't its own; a part of it is shared by fellows, and has been
-        // taken off already. What slow links added isn't either, however well the fellows show it.
-        let shared: f64 = trace.member(o.member)[window.clone()]
-            .iter()
-            .zip(
-                o.measured[window.clone()]
-                    .iter()
-                    .zip(&o.own[window.clone()]),
-            )
-            .map(|(b, (all, own))| (all.unwrap_or(0.0) - own.unwrap_or(0.0)) * b.operations)
-            .sum();
-        let mut came = self.delay.beyond_fellows(m, o, &window);
-        let mut by_links = self.delay.by_links(m, o, &window);
-        let by_comms = self.delay.by_comms(m, o, &window);
-        if by_comms > 0.0 && self.late_beside_links(o, &window) {
-            came -= by_comms;
-            by_links -= by_comms;
-        }
-        let came = came.max(self.waited_elsewhere(o, &window)) - shared;
-        let passed_on = came.max(by_links) >= PASSED_ON * late;
-        let enough = operations >= LEAST_OPERATIONS
-            && persists(trace.member(o.member), &window, standout.mean);
-        (local_share >= LOCAL_SHARE && enough && !passed_on).then(|| LateRank {
-            process: o.process,
-            comm: o.comm,
-            member: o.member,
-            standout,
-            micros_late: late / operations,
-            operations,
-            time_lost: late * (members - 1) as f64,
-            comms: BTreeSet::from([o.comm]),
-            local_share,
-            alike: BTreeSet::new(),
-        })
-    }
-}
-
-impl Judge<'_> {
-    /// How much longer `o`'s process waited in its other communicators than the median of its fellows in this one did in theirs, µs.
-    /// Whoever is the cause waits nowhere; who comes late from a communicator in which it waited brings another's delay.
-    fn waited_elsewhere(&self, o: &Own, window: &Range<usize>) -> f64 {
-        let m = self.m;
-        // Where collectives lack ranks, waiting is known of some here and of others there.
-        let lacks = |c: usize| 5 * m.facts[c].complete() < 4 * m.facts[c].collectives();
-        let lossy = self.places[o.process].iter().any(|x| lacks(x.0));
-        if lossy || words::unsure_place(m, o.comm, o.process) {
-            return 0.0;
-        }
-        let waited = |p: usize| {
-            self.places[p]
-                .iter()
-                .filter(|x| x.0 != o.comm && !self.spanning.contains(&x.0))
-                .filter(|x| !m.traces[x.0].bins.is_empty())
-                .flat_map(|&(c, i)| &m.traces[c].member(i)[window.clone()])
-                .map(|b| b.wait)
-                .sum::<f64>()
-        };
-        let members = m.topology.comms[o.comm].members.iter();
-        let mut fellows: Vec<f64> = members
-            .map(|x| x.1.0 as usize)
-            .filter(|&p| p != o.process)
-            .map(waited)
-            .collect();
-        waited(o.process) - robust::median(&mut fellows).unwrap_or(0.0)
-    }
-
-    /// Whether a rank is late by far more than those whom the same slow communicator holds up: then that isn't why.
-    fn late_beside_links(&self, o: &Own, window: &Range<usize>) -> bool {
-        let mut alike: Vec<f64> = self
-            .delay
-            .held_up_with(o.process)
-            .flat_map(|p| self.index.of(p, self.m.family_of[o.comm]))
-            .map(|x| mean(&x.measured, window))
-            .collect();
-        robust::median(&mut alike)
-            .is_some_and(|level| level < PASSED_ON * mean(&o.measured, window))
-    }
-}
-
 /// Mean of a series in a window; 0 where it has no value.
-fn mean(s: &Series, window: &Range<usize>) -> f64 {
+pub(super) fn mean(s: &Series, window: &Range<usize>) -> f64 {
     let (sum, n) = s[window.clone()]
         .iter()
         .flatten()

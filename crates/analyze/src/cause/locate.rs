@@ -200,3 +200,145 @@ fn not_cleared<K>(suspects: Vec<K>, cleared: impl Fn(&K) -> bool) -> Vec<K> {
     }
     suspects.into_iter().filter(|s| !cleared(s)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::window::Standout;
+
+    const KIND: Kind = Kind {
+        family: 0,
+        p2p: false,
+        network: true,
+    };
+
+    /// A unit whose transfers take so many times as long as they should, which costs 10 µs in each stretch where that is more than once.
+    fn unit(processes: &[usize], ratio: f64, kind: Kind) -> Unit {
+        Unit {
+            comm: 0,
+            pair: None,
+            processes: processes.to_vec(),
+            network: true,
+            kind,
+            ratio: vec![Some(ratio); 96],
+            excess: vec![if ratio > 1.0 { 10.0 } else { 0.0 }; 96],
+            time: vec![100.0; 96],
+            chunks: vec![1.0; 96],
+            sparse: false,
+            partial: false,
+            operations: 100.0,
+        }
+    }
+
+    /// Six processes, two on each of three hosts.
+    fn job() -> Measured {
+        let mut m = Measured::blank(6, &[(0, &[0, 1, 2, 3, 4, 5])]);
+        for (p, process) in m.topology.processes.iter_mut().enumerate() {
+            process.host = format!("host{}", p / 2);
+        }
+        m
+    }
+
+    /// What explains the units that are slow in stretches 10 to 20, of the whole run or of it alone.
+    fn links(units: &[Unit], whole: bool) -> Vec<(Scope, Vec<usize>, Vec<String>)> {
+        let slow: Vec<Slow> = (0..units.len())
+            .filter(|&u| units[u].ratio[0] > Some(1.5))
+            .map(|unit| Slow {
+                unit,
+                standout: Standout {
+                    start: 10,
+                    end: 20,
+                    mean: 0.7,
+                    z: 20.0,
+                    whole,
+                },
+                ratio: 2.0,
+            })
+            .collect();
+        localise(&job(), units, &slow, true)
+            .into_iter()
+            .map(|l| (l.scope, l.processes, l.hosts))
+            .collect()
+    }
+
+    #[test]
+    fn a_card_lies_in_all_that_is_slow_and_in_nothing_fast() {
+        let units = [
+            unit(&[0, 2], 2.0, KIND),
+            unit(&[0, 4], 2.0, KIND),
+            unit(&[2, 4], 1.0, KIND),
+        ];
+        assert_eq!(links(&units, true), [(Scope::Nic, vec![0], vec![])]);
+    }
+
+    #[test]
+    fn what_explains_as_much_is_a_candidate() {
+        let units = [unit(&[0, 2], 2.0, KIND), unit(&[1, 3], 1.0, KIND)];
+        assert_eq!(links(&units, true), [(Scope::Nic, vec![0, 2], vec![])]);
+        // A unit of another kind that is fast clears nobody, but chooses.
+        let pairs = Kind { family: 1, ..KIND };
+        let others = [unit(&[2, 5], 1.0, pairs), unit(&[3, 5], 1.0, pairs)];
+        let more = [&units[..], &others].concat();
+        assert_eq!(links(&more, true), [(Scope::Nic, vec![0], vec![])]);
+    }
+
+    /// Cards 0 and 1 are each in one of the slow, their host in both; 2 to 5 are cleared.
+    #[test]
+    fn a_host_explains_what_no_card_does() {
+        let units = [
+            unit(&[0, 2], 2.0, KIND),
+            unit(&[1, 4], 2.0, KIND),
+            unit(&[2, 4], 1.0, KIND),
+            unit(&[3, 5], 1.0, KIND),
+        ];
+        let host = (Scope::Host, vec![], vec!["host0".to_owned()]);
+        assert_eq!(links(&units, true), [host]);
+    }
+
+    #[test]
+    fn two_faults_are_two_links() {
+        let units = [
+            unit(&[0, 2], 2.0, KIND),
+            unit(&[0, 4], 2.0, KIND),
+            unit(&[3, 4], 2.0, KIND),
+            unit(&[2, 4], 1.0, KIND),
+        ];
+        let expected = [(Scope::Nic, vec![0], vec![]), (Scope::Nic, vec![3], vec![])];
+        assert_eq!(links(&units, true), expected);
+    }
+
+    /// Slow all the time and alone of its kind: against what? Slow for a time it is slow against the rest of the run.
+    #[test]
+    fn without_anything_fast_only_another_time_is_a_reference() {
+        let units = [unit(&[0, 2], 2.0, KIND)];
+        assert!(links(&units, true).is_empty());
+        assert_eq!(links(&units, false), [(Scope::Nic, vec![0, 2], vec![])]);
+    }
+
+    /// Two units of 10 µs too much in each of ten stretches.
+    #[test]
+    fn the_loss_is_that_of_the_units_explained() {
+        let units = [
+            unit(&[0, 2], 2.0, KIND),
+            unit(&[0, 4], 2.0, KIND),
+            unit(&[2, 4], 1.0, KIND),
+        ];
+        let standout = Standout {
+            start: 10,
+            end: 20,
+            mean: 0.7,
+            z: 20.0,
+            whole: true,
+        };
+        let slow = [0, 1].map(|unit| Slow {
+            unit,
+            standout,
+            ratio: 2.0,
+        });
+        let found = localise(&job(), &units, &slow, true);
+        assert_eq!(
+            (found.len(), found[0].time_lost, found[0].fast),
+            (1, 200.0, 1)
+        );
+    }
+}

@@ -9,8 +9,10 @@ mod data_quality;
 mod delay;
 mod fellows;
 mod intermittent;
+mod judge;
 mod late_host;
 mod late_rank;
+mod late_replica;
 mod lateness;
 mod link_words;
 mod locate;
@@ -25,6 +27,7 @@ mod stage;
 mod transfer;
 mod usual;
 mod verdicts;
+mod waits;
 pub(crate) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +44,7 @@ use lateness::Quantity;
 use pictures::Scene;
 use pipeline::Replicas;
 use transfer::Unit;
+use waits::Waits;
 
 /// What was found.
 pub(crate) struct Causes {
@@ -74,10 +78,16 @@ pub(crate) fn find(
         .collect();
     let delay = Delay::of(m, &slow);
     let replicas = Replicas::of(m);
-    let mut late = late_rank::late_ranks(m, &places, &owns, &spanning, &replicas, &delay);
+    let waits = Waits::of(m);
+    let brought = (&delay, &waits);
+    let mut late = late_rank::late_ranks(m, &places, &owns, &spanning, &replicas, brought);
     let mut hosts = late_host::gather_ranks(m, &mut late);
     // Late all the time, on a late host, or delayed by a slow link: what they do now and then is explained.
-    let mut late_processes: BTreeSet<usize> = late.iter().map(|l| l.process).collect();
+    // What reaches the others of its replica is, too; what a late rank does besides may cost more.
+    let mut late_processes: BTreeSet<usize> = late
+        .iter()
+        .flat_map(|l| l.among.iter().copied().chain(replicas.fellows(l.process)))
+        .collect();
     late_processes.extend(
         (0..m.topology.processes.len())
             .filter(|&p| hosts.iter().any(|h| h.host == m.topology.processes[p].host)),
@@ -91,8 +101,10 @@ pub(crate) fn find(
             // A pair that is slow holds up the whole replica.
             .flat_map(|p| replicas.fellows(p).chain([p])),
     );
-    let intermittent =
-        intermittent::intermittents(m, &places, &spanning, &replicas, &late_processes, &delay);
+    let mut intermittent =
+        intermittent::intermittents(m, &places, &spanning, &replicas, &late_processes, brought);
+    intermittent.retain(|i| i.costs_more(m, &late));
+    late.retain(|l| !intermittent.iter().any(|i| i.process == l.process));
     // Late in each step, where only a few operations of a step meet it.
     let (always, intermittent): (Vec<_>, Vec<_>) = intermittent.into_iter().partition(|i| i.always);
     late.extend(always.iter().map(|i| LateRank::of_pauses(m, i)));
@@ -114,7 +126,7 @@ pub(crate) fn find(
     }
     explained.extend(hosts.iter().map(|h| h.host.clone()));
     let raw = lateness::separate(m, &places, Quantity::RawLateness, &BTreeSet::new());
-    let culprits = late.iter().map(|l| l.process);
+    let culprits = late.iter().flat_map(LateRank::suspects);
     let culprits = culprits.chain(intermittent.iter().map(|i| i.process));
     explained.extend(carried::carried_along(m, &places, &replicas, culprits));
     hosts.extend(late_host::late_hosts(

@@ -10,13 +10,32 @@ use std::ops::Range;
 use super::delay::Delay;
 use super::lateness::Own;
 use super::stage;
+use super::waits::{self, Waited, Waits};
 use crate::measured::Measured;
 
 /// A rank of the replica is as late as another from this part of its lateness on.
-const AS_LATE: f64 = 0.5;
+pub(super) const AS_LATE: f64 = 0.5;
 
 /// All that are as late have waited longer by this part of the lateness at least.
 const WAITED: f64 = 0.5;
+
+/// Whoever waited for the rank with which a delay began did so by this part of the longest wait at least: a stage whose collectives come after
+/// its forward pass has met a third of the delay, since the backward pass computes twice as long.
+pub(super) const LEAST_WAITED: f64 = 0.25;
+
+/// Two ranks of a replica waited for different times if these differ by so many standard errors: among all pairs of a job of thousands of
+/// ranks, 4 happen by chance once in a few runs, and the errors are estimates.
+const SURE: f64 = 5.0;
+
+/// Who makes a replica late.
+pub(crate) enum Blame<'a> {
+    /// This rank: all the others waited for it.
+    One(&'a Own),
+    /// One of these processes: the data doesn't tell which.
+    Among(BTreeSet<usize>),
+    /// None of its ranks is as late as the others.
+    Nobody,
+}
 
 /// The replicas of all pipelines.
 pub(crate) struct Replicas {
@@ -24,6 +43,8 @@ pub(crate) struct Replicas {
     pub(crate) comms: BTreeSet<usize>,
     /// The other ranks of a process's replicas.
     fellows: BTreeMap<usize, BTreeSet<usize>>,
+    /// The replica of a process.
+    chain_of: BTreeMap<usize, usize>,
 }
 
 impl Replicas {
@@ -31,21 +52,93 @@ impl Replicas {
     pub(crate) fn of(m: &Measured) -> Self {
         let comms = stage::chains(m);
         let mut fellows: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let mut chain_of = BTreeMap::new();
         for &c in &comms {
             let members = || m.topology.comms[c].members.iter().map(|x| x.1.0 as usize);
             for p in members() {
+                chain_of.entry(p).or_insert(c);
                 fellows
                     .entry(p)
                     .or_default()
                     .extend(members().filter(|&q| q != p));
             }
         }
-        Self { comms, fellows }
+        Self {
+            comms,
+            fellows,
+            chain_of,
+        }
     }
 
     /// The other ranks of a process's replicas.
     pub(crate) fn fellows(&self, process: usize) -> impl Iterator<Item = usize> + '_ {
         self.fellows.get(&process).into_iter().flatten().copied()
+    }
+
+    /// The communicator in which a process sends to the next stage.
+    pub(crate) fn chain_of(&self, process: usize) -> Option<usize> {
+        self.chain_of.get(&process).copied()
+    }
+
+    /// With whom the lateness of a replica began in a window. `ranks` are its ranks, each where it meets its peers; of these, `late` are as
+    /// late as any, by `seen` µs in all at least. The rank with which it began waited for nobody; the others waited for it.
+    pub(crate) fn blame<'a>(
+        m: &Measured,
+        waits: &Waits,
+        (ranks, late): (&[&'a Own], &BTreeSet<usize>),
+        window: &Range<usize>,
+        seen: f64,
+    ) -> Blame<'a> {
+        let is_late = |o: &&'a Own| late.contains(&o.process);
+        if !ranks
+            .iter()
+            .copied()
+            .filter(is_late)
+            .all(|o| waits.knows(o))
+        {
+            let mut asked = ranks.iter().copied().filter(is_late);
+            return match (asked.next(), asked.next()) {
+                (Some(one), None) => Blame::One(one),
+                _ => Blame::Among(late.clone()),
+            };
+        }
+        let known = ranks.iter().copied().filter(|o| waits.knows(o));
+        let known: Vec<&'a Own> = known.collect();
+        let Some(waited) = waited(m, waits, &known, window) else {
+            // Of many steps, records of Send and Recv lack.
+            let episode = known.iter().any(|o| waits::is_episode(m, o, window));
+            return if episode || late.len() < 2 {
+                Blame::Nobody
+            } else {
+                Blame::Among(late.clone())
+            };
+        };
+        let Some(&(least, first)) = waited.iter().find(|w| is_late(&w.0)) else {
+            return Blame::Nobody;
+        };
+        let beyond = |w: &Waited| w.micros - first.micros;
+        let error = |w: &Waited| w.error.hypot(first.error);
+        let last = waited[waited.len() - 1].1;
+        if beyond(&last) < SURE * error(&last) {
+            // That nobody waited in nearly every step says that the replica isn't late in these, if it would be seen.
+            return if seen >= SURE * error(&last) || late.len() < 2 {
+                Blame::Nobody
+            } else {
+                Blame::Among(late.clone())
+            };
+        }
+        let waited_for_it =
+            |w: &Waited| beyond(w) >= LEAST_WAITED * beyond(&last) && beyond(w) >= SURE * error(w);
+        let among: BTreeSet<usize> = waited
+            .iter()
+            .filter(|w| is_late(&w.0) && (w.0.process == least.process || !waited_for_it(&w.1)))
+            .map(|w| w.0.process)
+            .collect();
+        if among.len() == 1 {
+            Blame::One(least)
+        } else {
+            Blame::Among(among)
+        }
     }
 
     /// Whether the ranks of `o`'s replica that are as late waited longer than `o`'s process, by a good part of `late` (µs in all).
@@ -70,6 +163,20 @@ impl Replicas {
     }
 }
 
+/// What the ranks of a replica waited, the least first; `None` where it isn't known of all.
+pub(super) fn waited<'a>(
+    m: &Measured,
+    waits: &Waits,
+    ranks: &[&'a Own],
+    window: &Range<usize>,
+) -> Option<Vec<(&'a Own, Waited)>> {
+    let replica: BTreeSet<usize> = ranks.iter().map(|o| o.process).collect();
+    let of = |&o: &&'a Own| Some((o, waits.waited(m, o, window, &replica)?));
+    let mut waited: Vec<(&Own, Waited)> = ranks.iter().map(of).collect::<Option<_>>()?;
+    waited.sort_by(|a, b| a.1.micros.total_cmp(&b.1.micros));
+    Some(waited)
+}
+
 /// Quantities by process and family.
 pub(crate) struct Index<'a>(BTreeMap<(usize, usize), Vec<&'a Own>>);
 
@@ -83,6 +190,12 @@ impl<'a> Index<'a> {
                 .push(o);
         }
         Self(map)
+    }
+
+    /// Those of a process.
+    pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = &'a Own> + '_ {
+        let all = self.0.range((process, 0)..=(process, usize::MAX));
+        all.flat_map(|x| x.1).copied()
     }
 
     /// Those of a process in a family.
@@ -177,5 +290,36 @@ mod tests {
         let m = job(10.0, 10.0);
         assert!(waits_for(&m, &[late(0, 80.0), late(1, 39.0)], 0));
         assert!(!waits_for(&m, &[late(0, 80.0), late(1, 41.0)], 0));
+    }
+
+    fn blamed(m: &Measured, seen: f64) -> BTreeSet<usize> {
+        let ranks = [waits::tests::at_peers(0), waits::tests::at_peers(1)];
+        let ranks: Vec<&Own> = ranks.iter().collect();
+        let ranks = (ranks.as_slice(), &BTreeSet::from([0, 1]));
+        match Replicas::blame(m, &Waits::of(m), ranks, &(0..96), seen) {
+            Blame::One(o) => BTreeSet::from([o.process]),
+            Blame::Among(processes) => processes,
+            Blame::Nobody => BTreeSet::new(),
+        }
+    }
+
+    /// Times of Send and Recv: these of rank 0 and 1, and 10 µs of all others.
+    fn times(first: f64, second: f64) -> Measured {
+        waits::tests::job(|rank, _| *[first, second].get(rank).unwrap_or(&10.0))
+    }
+
+    #[test]
+    fn blame_is_on_the_rank_that_waited_for_nobody() {
+        assert_eq!(blamed(&times(10.0, 90.0), 1280.0), BTreeSet::from([0]));
+        assert_eq!(blamed(&times(90.0, 10.0), 1280.0), BTreeSet::from([1]));
+        // The culprit waits less than its peers where it used to wait for the other.
+        assert_eq!(blamed(&times(2.0, 50.0), 640.0), BTreeSet::from([0]));
+    }
+
+    /// Both late and neither waited, though a delay of 1280 µs would be seen: pauses of either. One of 10 µs would not: one of them.
+    #[test]
+    fn without_waiting_nobody_is_blamed_or_both() {
+        assert!(blamed(&times(10.0, 10.0), 1280.0).is_empty());
+        assert_eq!(blamed(&times(10.0, 10.0), 10.0), BTreeSet::from([0, 1]));
     }
 }

@@ -112,34 +112,43 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
         })
         .collect();
     let next = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let names =
+        |of: &BTreeSet<usize>| -> Vec<String> { of.iter().map(|&p| words::rank(m, p)).collect() };
     let alike = match l.alike.len() {
         0 => String::new(),
         _ => format!(
             " As late: {}. If they belong to one pipeline it began with one of them; these dumps hold no Send and Recv to tell which.",
-            words::list(
-                &l.alike
-                    .iter()
-                    .map(|&p| words::rank(m, p))
-                    .collect::<Vec<_>>()
-            ),
+            words::list(&names(&l.alike)),
         ),
     };
+    let subjects: Vec<Subject> = l.suspects().map(|p| words::subject(m, p)).collect();
+    let candidates = subjects.len() > 1;
+    let (who, whose) = if candidates {
+        let who = format!("the pipeline of {}", words::list(&names(&l.among)));
+        (
+            who,
+            " Which of these ranks delays it, their waiting in Send and Recv doesn't tell.",
+        )
+    } else {
+        (words::rank(m, l.process), "")
+    };
     Finding {
-        id: id_of(FindingKind::LateRank, std::slice::from_ref(&subject), ""),
+        id: id_of(FindingKind::LateRank, &subjects, ""),
         kind: FindingKind::LateRank,
         severity: if l.local_share < LOCAL_WARNING
             || l.standout.z < SURE
             || !l.alike.is_empty()
+            || candidates
             || words::unsure_place(m, l.comm, l.process)
         {
             Severity::Info
         } else {
             severity(&impact)
         },
-        confidence: confidence(l.standout.z, 8.0, 1),
+        confidence: confidence(l.standout.z, 8.0, subjects.len()),
         summary: format!(
-            "{} arrives {} late at its collectives{}: {} of {} wait{} for it, and {} of the job's communication time is lost.{alike}",
-            words::capital(&words::rank(m, l.process)),
+            "{} arrives {} late at its collectives{}: {} of {} wait{} for it, and {} of the job's communication time is lost.{alike}{whose}",
+            words::capital(&who),
             words::duration(l.micros_late),
             words::when(m, window),
             the_others(others.len()),
@@ -147,13 +156,17 @@ pub(crate) fn late_rank(m: &Measured, l: &LateRank) -> Finding {
             if others.len() == 1 { "s" } else { "" },
             words::percent(impact.share_of_collective_time),
         ),
-        advice: format!(
-            "On {0}, look at the GPU of local rank {1} (as a rule GPU {1}): nvidia-smi -i {1} -q -d CLOCK,PERFORMANCE,TEMPERATURE for throttling, dmesg for Xid and ECC errors; then at other work on its GPU or CPU cores, and at its share of the input. If it stays, drain {0}.",
-            words::name(&subject.host),
-            subject.local_rank.unwrap_or(0),
-        ),
-        subjects: vec![subject],
-        candidates_only: false,
+        advice: if candidates {
+            "Look at the GPU of each of these ranks: nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE for throttling, dmesg for Xid and ECC errors. A short run of the same computing on each of these hosts alone tells whose it is.".to_owned()
+        } else {
+            format!(
+                "On {0}, look at the GPU of local rank {1} (as a rule GPU {1}): nvidia-smi -i {1} -q -d CLOCK,PERFORMANCE,TEMPERATURE for throttling, dmesg for Xid and ECC errors; then at other work on its GPU or CPU cores, and at its share of the input. If it stays, drain {0}.",
+                words::name(&subject.host),
+                subject.local_rank.unwrap_or(0),
+            )
+        },
+        subjects,
+        candidates_only: candidates,
         scope: None,
         communicators: ids(m, &l.comms),
         window,

@@ -7,6 +7,14 @@ use crate::statistics::robust;
 
 /// In a long chunk, the transfer is this quantile of the times of the rank that waits least.
 const QUICK: f64 = 0.2;
+
+/// Chunks that the collectives of a function and size make at least, where they are shorter than usual: of a run of thirty steps a fifth, in
+/// which the network was slow, would fill none. In longer ones two transfers that take far too long are to stay the smaller part of a chunk.
+const LEAST_CHUNKS: usize = 6;
+
+/// Of three the median is none that sticks out.
+const SHORTEST_CHUNK: usize = 3;
+
 /// Transfer times of one function and size over one stretch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Transfer {
@@ -93,7 +101,8 @@ pub(super) fn transfer(t: &mut Trace, cell: (u32, u64), moments: &[Moment<'_>]) 
         .collect();
     let transfer = t.transfer.entry(cell).or_default();
     let mut values: Vec<f64> = Vec::new();
-    for chunk in chunks(&whole, CHUNK) {
+    let length = (whole.len() / LEAST_CHUNKS).clamp(SHORTEST_CHUNK, CHUNK);
+    for chunk in chunks(&whole, length) {
         values.clear();
         values.extend(chunk.iter().map(|c| c.1));
         let Some(median) = robust::median(&mut values) else {

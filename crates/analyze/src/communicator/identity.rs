@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::runs;
+use super::slots::{device_slots, natural};
 use crate::facts::{CommClass, Process, ProcessId, Run};
 use crate::records::census::Census;
 use crate::records::registry::EndpointKey;
@@ -185,13 +186,6 @@ impl Topology {
     }
 }
 
-/// A key that sorts "DP Group 10" after "DP Group 9".
-fn natural(name: Option<&str>) -> (String, u64) {
-    let name = name.unwrap_or_default();
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    (stem.to_owned(), name[stem.len()..].parse().unwrap_or(0))
-}
-
 /// Endpoints by communicator; a rank claimed by several processes splits them by time.
 fn incarnations(keys: &[EndpointKey], seen: &[(i64, i64)]) -> Vec<Draft> {
     let mut by_key: BTreeMap<(&str, Option<&str>, u32, u32), Vec<u32>> = BTreeMap::new();
@@ -242,73 +236,6 @@ fn draft(endpoints: Vec<u32>, seen: &[(i64, i64)]) -> Draft {
         endpoints,
         seen: (first, last),
     }
-}
-
-/// Run, host and pid → draft and endpoints.
-type Held<'a> = BTreeMap<(u32, &'a str, i64), Vec<(usize, Vec<u32>)>>;
-
-/// Which GPU of its process each endpoint is: 0 where a process drives one.
-///
-/// In a communicator that holds as many ranks of a process as the process ever shows in one, the order of ranks is the order
-/// of GPUs (`ncclCommInitAll` and one-process-many-GPU programs number them so). Smaller ones, such as one
-/// data-parallel communicator a GPU, are taken in the order of their names, which is all that a dump says.
-fn device_slots(keys: &[EndpointKey], drafts: &[Draft], runs: &[u32]) -> Vec<u32> {
-    let mut held: Held<'_> = BTreeMap::new();
-    for (d, draft) in drafts.iter().enumerate() {
-        let mut by_process: BTreeMap<(&str, i64), Vec<u32>> = BTreeMap::new();
-        for &e in &draft.endpoints {
-            by_process
-                .entry((&keys[e as usize].host, keys[e as usize].pid))
-                .or_default()
-                .push(e);
-        }
-        for ((host, pid), mut endpoints) in by_process {
-            endpoints.sort_unstable_by_key(|&e| keys[e as usize].rank);
-            held.entry((runs[d], host, pid))
-                .or_default()
-                .push((d, endpoints));
-        }
-    }
-    let mut slots = vec![0_u32; keys.len()];
-    for comms in held.into_values() {
-        let most = comms.iter().map(|c| c.1.len()).max().unwrap_or(1);
-        if most == 1 {
-            continue;
-        }
-        let mut next: BTreeMap<(usize, u32, u32), u32> = BTreeMap::new();
-        let mut small: Vec<_> = Vec::new();
-        for (d, endpoints) in comms {
-            if endpoints.len() == most {
-                for (slot, e) in (0_u32..).zip(endpoints) {
-                    slots[e as usize] = slot;
-                }
-            } else {
-                small.push((d, endpoints));
-            }
-        }
-        small.sort_by_key(|(d, endpoints)| {
-            let k = &keys[endpoints[0] as usize];
-            (
-                endpoints.len(),
-                k.n_ranks,
-                k.nnodes,
-                natural(k.name.as_deref()),
-                k.id.clone(),
-                *d,
-            )
-        });
-        for (_, endpoints) in small {
-            let k = &keys[endpoints[0] as usize];
-            let slot = next
-                .entry((endpoints.len(), k.n_ranks, k.nnodes))
-                .or_default();
-            for e in endpoints {
-                slots[e as usize] = *slot % u32::try_from(most).unwrap_or(1);
-                *slot += 1;
-            }
-        }
-    }
-    slots
 }
 
 /// Rank of each process in a communicator that holds every process of its run; `None` where there is none.

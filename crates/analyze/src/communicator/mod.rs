@@ -3,5 +3,6 @@
 pub(crate) mod family;
 pub(crate) mod identity;
 mod runs;
+mod slots;
 
 pub(crate) use identity::{Comm, Topology};

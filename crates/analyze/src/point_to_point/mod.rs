@@ -4,9 +4,11 @@
 //! The side that arrives last waits least: the transfer is what the faster side shows.
 
 pub(crate) mod exchange;
+pub(crate) mod in_order;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::in_order::InOrder;
 use crate::collective::transfer::Transfers;
 use crate::communicator::Comm;
 use crate::facts::TimingSource;
@@ -17,6 +19,13 @@ use crate::statistics::{Sample, robust};
 
 /// Records whose lower quartile stands for the transfer at their time.
 const CHUNK: usize = 8;
+
+/// Chunks that the records of a pair make at least, where they are shorter than usual: of a short run a tenth, in which the network was slow,
+/// would fill none.
+const LEAST_CHUNKS: usize = 16;
+
+/// Of four the lower quartile is none that sticks out.
+const SHORTEST_CHUNK: usize = 4;
 
 /// Source and destination rank, and message size.
 pub(crate) type PairKey = (u32, u32, u64);
@@ -75,6 +84,8 @@ pub(crate) struct Traffic {
     sides: Vec<((PairKey, bool), Vec<(i64, i64, f64)>)>,
     /// Time in Send and Recv, member by member, stretch by stretch, µs; empty without any.
     pub(crate) micros: Vec<f64>,
+    /// The same under the numbers of the operations, member by member.
+    pub(crate) in_order: Vec<InOrder>,
 }
 
 impl Traffic {
@@ -101,9 +112,13 @@ impl Traffic {
                     let dumped = r.dumped.saturating_sub(ahead[member]);
                     if traffic.micros.is_empty() {
                         traffic.micros.resize(comm.members.len() * grid.len(), 0.0);
+                        traffic
+                            .in_order
+                            .resize(comm.members.len(), InOrder::default());
                     }
                     let stretch = stretches.stretch((dumped as f64 - dump_interval / 2.0) as i64);
                     traffic.micros[member * grid.len() + stretch] += r.micros;
+                    traffic.in_order[member].add(r.sequence_number, r.micros, stretch);
                     let (Some(send), Ok(peer)) = (direction(function), u32::try_from(r.peer))
                     else {
                         continue;
@@ -147,14 +162,15 @@ pub(crate) fn pairs(
         records.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         let pair = out.entry(key).or_default();
         let mut transfer = Transfers::default();
-        let pieces = (records.len() / CHUNK).max(1);
+        let length = (records.len() / LEAST_CHUNKS).clamp(SHORTEST_CHUNK, CHUNK);
+        let pieces = (records.len() / length).max(1);
         for k in 0..pieces {
             let end = if k + 1 == pieces {
                 records.len()
             } else {
-                (k + 1) * CHUNK
+                (k + 1) * length
             };
-            let chunk = &records[k * CHUNK..end];
+            let chunk = &records[k * length..end];
             times.clear();
             times.extend(chunk.iter().map(|c| c.2));
             let Some(low) = robust::quantile(&mut times, 0.25) else {
