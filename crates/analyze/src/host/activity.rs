@@ -14,9 +14,9 @@ use crate::Error;
 use crate::measured::Measured;
 use crate::records::traces::{self, EventRow};
 
-/// Times of one kind kept one by one, over all suspects, and of waits over all processes: 16 MiB. A process is switched out and in a few
-/// hundred times a second, so of one suspect this is an hour in full.
-const MOST: usize = 1 << 20;
+/// Times of one kind kept one by one, over all suspects, and of waits over all processes: 8 MiB. A process is switched out and in a few
+/// hundred times a second, so of one suspect this is half an hour in full.
+const MOST: usize = 1 << 19;
 
 /// What may hold a rank up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

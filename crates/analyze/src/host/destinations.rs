@@ -74,9 +74,4 @@ impl Destinations {
     pub(super) fn name(&self, number: u32) -> Option<&str> {
         self.names.get(number as usize).map(String::as_str)
     }
-
-    /// Each with its number.
-    pub(super) fn all(&self) -> impl Iterator<Item = (u32, &str)> {
-        (0_u32..).zip(self.names.iter().map(String::as_str))
-    }
 }

@@ -45,10 +45,10 @@ impl Kept {
         if !self.met.is_multiple_of(self.each) {
             return;
         }
-        self.list.push(one);
-        if self.list.len() > self.most {
+        if self.list.len() >= self.most {
             self.thin();
         }
+        self.list.push(one);
     }
 
     /// Those that are kept.

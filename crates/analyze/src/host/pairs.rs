@@ -141,6 +141,10 @@ impl Pair {
 }
 
 #[cfg(test)]
+#[path = "pairs_tests.rs"]
+mod end_to_end;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -3,6 +3,8 @@
 //! A segment is sent again by the sender, wherever it was lost. Where several hosts send again to one host while slow operations run, the
 //! receiver's side loses them; from one sender to one receiver nothing tells the two sides apart, and the sender is named.
 
+use std::collections::BTreeMap;
+
 use super::destinations::Destinations;
 use super::excess::{Excess, excess};
 use super::prepared::{Hit, Prepared, named};
@@ -25,9 +27,8 @@ pub(super) struct Receiver {
 
 /// How many receivers there are to be looked at: those to whom several send again.
 pub(super) fn tried(to: &Destinations, hosts: &[Prepared<'_>]) -> usize {
-    to.all()
-        .filter(|(number, name)| senders_to(to, hosts, *number, name).len() > 1)
-        .count()
+    let senders = by_destination(to, hosts);
+    senders.values().filter(|of| of.len() > 1).count()
 }
 
 /// The one that explains most.
@@ -37,12 +38,12 @@ pub(super) fn largest(
     hosts: &[Prepared<'_>],
     tests: f64,
 ) -> Option<Receiver> {
-    to.all()
-        .filter_map(|(number, name)| {
-            let senders = senders_to(to, hosts, number, name);
+    by_destination(to, hosts)
+        .into_iter()
+        .filter_map(|(number, senders)| {
             let at_others = of_others(&senders)?;
             let takes = |c: u32| to.of_connection(c) == Some(number);
-            let found = Together::of(&senders)?.found(all, name, takes, tests)?;
+            let found = Together::of(&senders)?.found(all, to.name(number)?, takes, tests)?;
             let shared = at_others.chance <= CHANCE && at_others.beyond >= OF_OTHERS * found.beyond;
             shared.then_some(Receiver { number, found })
         })
@@ -57,18 +58,26 @@ pub(super) fn largest(
 /// A host with moments at which it sent something again.
 pub(super) type Sender<'h, 'a> = (&'h Prepared<'a>, Vec<i64>);
 
-fn senders_to<'h, 'a>(
+/// Who sends again to whom, by the number of the destination. What a host sends to itself says nothing of others.
+fn by_destination<'h, 'a>(
     to: &Destinations,
     hosts: &'h [Prepared<'a>],
-    number: u32,
-    name: &str,
-) -> Vec<Sender<'h, 'a>> {
-    hosts
-        .iter()
-        .filter(|host| host.host != name)
-        .map(|host| (host, host.moments(|c| to.of_connection(c) == Some(number))))
-        .filter(|(_, at)| !at.is_empty())
-        .collect()
+) -> BTreeMap<u32, Vec<Sender<'h, 'a>>> {
+    let mut out: BTreeMap<u32, Vec<Sender<'h, 'a>>> = BTreeMap::new();
+    for host in hosts {
+        let mut of_host: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
+        for r in &host.list {
+            if let Some(number) = to.of_connection(r.connection) {
+                of_host.entry(number).or_default().push(r.at);
+            }
+        }
+        for (number, at) in of_host {
+            if to.name(number) != Some(host.host) {
+                out.entry(number).or_default().push((host, at));
+            }
+        }
+    }
+    out
 }
 
 /// How much more one sends than is expected.
@@ -78,8 +87,8 @@ pub(super) fn beyond(sender: &Sender<'_, '_>) -> f64 {
 
 /// What all do but the one who does most; `None` where there is one alone.
 fn of_others(senders: &[Sender<'_, '_>]) -> Option<Excess> {
-    let most =
-        (0..senders.len()).max_by(|&a, &b| beyond(&senders[a]).total_cmp(&beyond(&senders[b])))?;
+    let each: Vec<f64> = senders.iter().map(beyond).collect();
+    let most = (0..each.len()).max_by(|&a, &b| each[a].total_cmp(&each[b]))?;
     let others: Vec<_> = (0..senders.len())
         .filter(|&i| i != most)
         .map(|i| senders[i].0.part(&senders[i].1))
