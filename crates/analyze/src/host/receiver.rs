@@ -12,7 +12,7 @@ use super::retransmit::{Blame, Retransmits, stands};
 use super::store::HostTraces;
 
 /// Of what is sent again to a receiver at least this part must come from others than the one who sends most: twice as much from one as from
-/// all others is rather that one's.
+/// all others is rather that one's, unless the others stand out without it, too.
 pub(super) const OF_OTHERS: f64 = 1.0 / 3.0;
 
 /// Chance of taking a sender for a receiver's victim, because of what others sent there by coincidence.
@@ -44,8 +44,9 @@ pub(super) fn largest(
             let at_others = of_others(&senders)?;
             let takes = |c: u32| to.of_connection(c) == Some(number);
             let found = Together::of(&senders)?.found(all, to.name(number)?, takes, tests)?;
-            let shared = at_others.chance <= CHANCE && at_others.beyond >= OF_OTHERS * found.beyond;
-            shared.then_some(Receiver { number, found })
+            let many = at_others.excess.beyond >= OF_OTHERS * found.beyond
+                || (senders.len() > 2 && stands(&at_others.excess, at_others.operations, tests));
+            (at_others.excess.chance <= CHANCE && many).then_some(Receiver { number, found })
         })
         .max_by(|a, b| {
             let key = |r: &Receiver| r.found.beyond;
@@ -85,15 +86,27 @@ pub(super) fn beyond(sender: &Sender<'_, '_>) -> f64 {
     excess(&[sender.0.part(&sender.1)]).map_or(0.0, |e| e.beyond)
 }
 
-/// What all do but the one who does most; `None` where there is one alone.
-fn of_others(senders: &[Sender<'_, '_>]) -> Option<Excess> {
+/// What all do but the one who does most.
+struct AtOthers {
+    excess: Excess,
+    /// Slow operations of the one who has most of them.
+    operations: f64,
+}
+
+/// `None` where there is one alone.
+fn of_others(senders: &[Sender<'_, '_>]) -> Option<AtOthers> {
     let each: Vec<f64> = senders.iter().map(beyond).collect();
     let most = (0..each.len()).max_by(|&a, &b| each[a].total_cmp(&each[b]))?;
-    let others: Vec<_> = (0..senders.len())
-        .filter(|&i| i != most)
-        .map(|i| senders[i].0.part(&senders[i].1))
-        .collect();
-    excess(&others)
+    let others = || {
+        (0..senders.len())
+            .filter(|&i| i != most)
+            .map(|i| &senders[i])
+    };
+    let parts: Vec<_> = others().map(|(host, at)| host.part(at)).collect();
+    Some(AtOthers {
+        excess: excess(&parts)?,
+        operations: others().map(|s| s.0.operations()).fold(0.0, f64::max),
+    })
 }
 
 /// Several senders as one.
