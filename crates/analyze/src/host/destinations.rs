@@ -70,6 +70,12 @@ impl Destinations {
             .flatten()
     }
 
+    /// The number that a host or an address has.
+    pub(super) fn number(&self, name: &str) -> Option<u32> {
+        let place = self.names.iter().position(|known| known == name)?;
+        u32::try_from(place).ok()
+    }
+
     /// Who has a number.
     pub(super) fn name(&self, number: u32) -> Option<&str> {
         self.names.get(number as usize).map(String::as_str)

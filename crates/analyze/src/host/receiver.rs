@@ -18,6 +18,10 @@ pub(super) const OF_OTHERS: f64 = 1.0 / 3.0;
 /// Chance of taking a sender for a receiver's victim, because of what others sent there by coincidence.
 const CHANCE: f64 = 1e-3;
 
+/// The same where several others send there so much of all that they send again: what comes anyway is strewn over all whom they talk with.
+const CHANCE_OF_MOST: f64 = 0.05;
+const MOST: f64 = 2.0 / 3.0;
+
 /// A host to whom several send again.
 pub(super) struct Receiver {
     /// A number of [`Destinations`].
@@ -44,9 +48,16 @@ pub(super) fn largest(
             let at_others = of_others(&senders)?;
             let takes = |c: u32| to.of_connection(c) == Some(number);
             let found = Together::of(&senders)?.found(all, to.name(number)?, takes, tests)?;
-            let many = at_others.excess.beyond >= OF_OTHERS * found.beyond
-                || (senders.len() > 2 && stands(&at_others.excess, at_others.operations, tests));
-            (at_others.excess.chance <= CHANCE && many).then_some(Receiver { number, found })
+            let many = at_others.excess.beyond >= OF_OTHERS * found.beyond;
+            let several = senders.len() > 2;
+            let asked = if several && at_others.part >= MOST {
+                CHANCE_OF_MOST
+            } else {
+                CHANCE
+            };
+            let shared = many && at_others.excess.chance <= asked;
+            let alone = several && stands(&at_others.excess, at_others.operations, tests);
+            (shared || alone).then_some(Receiver { number, found })
         })
         .max_by(|a, b| {
             let key = |r: &Receiver| r.found.beyond;
@@ -91,6 +102,8 @@ struct AtOthers {
     excess: Excess,
     /// Slow operations of the one who has most of them.
     operations: f64,
+    /// Part of all that they send again.
+    part: f64,
 }
 
 /// `None` where there is one alone.
@@ -106,6 +119,11 @@ fn of_others(senders: &[Sender<'_, '_>]) -> Option<AtOthers> {
     Some(AtOthers {
         excess: excess(&parts)?,
         operations: others().map(|s| s.0.operations()).fold(0.0, f64::max),
+        part: others().map(|s| s.1.len() as f64).sum::<f64>()
+            / others()
+                .map(|s| s.0.list.len() as f64)
+                .sum::<f64>()
+                .max(1.0),
     })
 }
 

@@ -171,7 +171,12 @@ fn next(
     let mut found = sender?;
     unsure::leave_open(all, to, hosts, &mut found);
     let hosts = found.hosts().into_iter().map(str::to_owned).collect();
-    Some((found, Explained { hosts, to: None }))
+    // Whatever is sent again to one who may be the cause is explained by it.
+    let to = match &found.blame {
+        Blame::Either { receiver } => to.number(receiver),
+        _ => None,
+    };
+    Some((found, Explained { hosts, to }))
 }
 
 /// How many comparisons are made: of hosts, of their connections where they have several, of those who are sent to by several.
