@@ -47,13 +47,13 @@ fn who(r: &Retransmits) -> (String, String) {
         Blame::Either { receiver } => (
             format!("TCP retransmits of host {host}, or lost segments to host {receiver}"),
             format!(
-                "{host} sends most of them again, and others do to {receiver} as well, too few to tell whose side it is. On both look at {LOOK}; {rdma}"
+                "{host} sends most of them again to {receiver}; what others send there doesn't tell whose side it is, or nobody else sends there at the time. On both look at {LOOK}; {rdma}"
             ),
         ),
         Blame::Open { senders, others } => (
             format!("TCP retransmits of {}", words::list(senders)),
             format!(
-                "The traces hold no addresses: each of these hosts may lose segments, or all may send to one that does{}. Traces with addresses would tell (tcp_events, or an agent that records them). Look at {LOOK} on each; {rdma}",
+                "The traces hold no addresses: who sends again may lose segments, or the host that is sent to{}. Traces with addresses would tell (tcp_events, or an agent that records them). Look at {LOOK} on each; {rdma}",
                 match others.as_slice() {
                     [one] => format!(", such as {one}, which sends none again"),
                     _ => String::new(),

@@ -82,6 +82,16 @@ impl<'a> Prepared<'a> {
         self.running.total() / self.length
     }
 
+    /// Part of the slow operations with a retransmit in them that are between two ranks alone.
+    pub(super) fn between_two(&self) -> f64 {
+        let at = self.moments(|_| true);
+        let hit = || {
+            let slow = self.windows.slow.iter();
+            slow.filter(|s| holds_one(&at, s.window))
+        };
+        hit().filter(|s| s.pair).count() as f64 / hit().count().max(1) as f64
+    }
+
     /// Time above the median of their kind of all slow operations, µs.
     pub(super) fn time_lost(&self) -> f64 {
         lost(self.losses.iter())

@@ -43,7 +43,7 @@ pub(crate) enum Blame {
     Receiver { senders: Vec<String> },
     /// The host that sends most again, or this receiver, to whom others do too, but too little to be sure.
     Either { receiver: String },
-    /// Without addresses: these who send again, or one to whom they all send, who may be one of the others.
+    /// Without addresses: these who send again, or one to whom they send, who may be one of the others.
     Open {
         senders: Vec<String>,
         others: Vec<String>,
@@ -170,7 +170,10 @@ fn next(
     }
     let mut found = sender?;
     unsure::leave_open(all, to, hosts, &mut found);
-    let hosts = found.hosts().into_iter().map(str::to_owned).collect();
+    let hosts = match &found.blame {
+        Blame::Open { senders, .. } => senders.iter().cloned().collect(),
+        _ => found.hosts().into_iter().map(str::to_owned).collect(),
+    };
     // Whatever is sent again to one who may be the cause is explained by it.
     let to = match &found.blame {
         Blame::Either { receiver } => to.number(receiver),

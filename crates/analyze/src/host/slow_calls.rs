@@ -148,6 +148,7 @@ fn of_trace(
                     micros: length as f64 / 1e3,
                     usual: median / 1e3,
                     ranks: 1.0,
+                    pair: !is_collective(call.op),
                 });
             }
         }

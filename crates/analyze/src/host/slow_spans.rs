@@ -26,6 +26,8 @@ pub(crate) struct SlowSpan {
     pub(crate) usual: f64,
     /// Ranks that lost the time.
     pub(crate) ranks: f64,
+    /// Whether it is a Send or a Recv, between two alone.
+    pub(crate) pair: bool,
 }
 
 /// The slow operations of a host.

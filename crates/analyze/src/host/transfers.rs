@@ -114,6 +114,7 @@ pub(crate) fn windows(
                 micros: s.micros,
                 usual: s.usual,
                 ranks: s.ranks,
+                pair: s.records.iter().any(|r| r.rank.is_some()),
             });
         }
     }

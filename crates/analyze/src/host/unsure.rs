@@ -1,7 +1,8 @@
 //! Where the traces leave open who loses segments.
 //!
 //! Without addresses several hosts that send again may each be at fault, or all may send to one that is; and where others send again to whom
-//! one host sends again, but too few to be sure, it may be either of the two. Then all that it may be are told.
+//! one host sends again, but too few to be sure, it may be either of the two. So it is with what one host sends again to another in Sends
+//! that these two do alone: nobody else would show it if it were the receiver. Then all that it may be are told.
 
 use super::destinations::Destinations;
 use super::excess::excess;
@@ -45,7 +46,7 @@ pub(super) fn leave_open(
         .collect();
     let shared =
         excess(&others).is_some_and(|e| e.chance <= CHANCE && e.beyond >= OF_OTHERS * found.beyond);
-    if !shared {
+    if !shared && own.between_two() < MOST {
         return;
     }
     senders.retain(|s| s.0.host == found.host || beyond(s) >= AS_MUCH * found.beyond);
