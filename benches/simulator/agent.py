@@ -19,14 +19,14 @@ CREATE TABLE sessions (id INTEGER PRIMARY KEY, started_at INTEGER NOT NULL, stop
 CREATE TABLE process_names (pid INTEGER PRIMARY KEY, name TEXT NOT NULL, seen_at INTEGER NOT NULL DEFAULT 0);
 """
 SOURCES = {1: "CUDA", 3: "HOST", 5: "IO", 6: "TCP"}
-OPS = {(1, 5): "cudaStreamSync", (3, 1): "sched_switch", (3, 3): "mm_page_alloc", (3, 4): "oom_kill", (3, 6): "process_exit", (5, 2): "block_write"}
+OPS = {(6, 1): "tcp_retransmit", (1, 5): "cudaStreamSync", (3, 1): "sched_switch", (3, 3): "mm_page_alloc", (3, 4): "oom_kill", (3, 6): "process_exit", (5, 2): "block_write"}
 CODES = {name: codes for codes, name in OPS.items()}
 INTRUDER = 4242
 
 
 def write_traces(scenario, layout, engine, writer, folder):
     """Writes folder/<host>.db for each host that has one."""
-    settings = {"shows": "nothing", "background": 20.0, "hosts": None, "clock_off_us": 0.0, **scenario["traces"]}
+    settings = {"shows": "nothing", "background": 20.0, "hosts": None, "clock_off_us": 0.0, "retransmits": 0.0, "addresses": True, **scenario["traces"]}
     folder.mkdir(parents=True, exist_ok=True)
     end = max(max(rank.streams) for rank in engine.ranks)
     for host in range(scenario["nodes"]):
@@ -40,6 +40,7 @@ def write_traces(scenario, layout, engine, writer, folder):
             events += background(draw, pid, end, settings["background"])
             for start, stop in rank.held:
                 events += shown(draw, settings["shows"], pid, start, stop)
+        events += retransmits(draw, scenario["nodes"], host, end, engine.resent, settings)
         off = writer.clock[host] + draw.uniform(-1, 1) * settings["clock_off_us"]
         save(folder / f"{host_name(host)}.db", host_name(host), START_US + off, end, sorted(events))
 
@@ -53,6 +54,17 @@ def background(draw, pid, end, rate):
             out.append((moment, kind, pid, draw.expovariate(1 / length) if length else 0, 4096 if kind == "mm_page_alloc" else 0, 0))
             moment += draw.expovariate(max(rate * share, 1e-9) / 1e6)
     return out
+
+
+def retransmits(draw, hosts, host, end, resent, settings):
+    """What a host sends again: in transfers that lose segments, and anyway. The addresses lie in an argument, lowest byte first."""
+    moments = [(at, to) for at, sender, to in resent if sender == host]
+    moment = draw.expovariate(settings["retransmits"] / 1e6) if settings["retransmits"] and hosts > 1 else end
+    while moment < end:
+        moments.append((moment, (host + draw.randrange(1, hosts)) % hosts))
+        moment += draw.expovariate(settings["retransmits"] / 1e6)
+    address = lambda of: 10 | (of % 250 + 1) << 24 | (of // 250) << 16
+    return [(at, "tcp_retransmit", 0, 0, (address(host) << 32 | address(to)) if settings["addresses"] else 0, 0) for at, to in moments]
 
 
 def shown(draw, shows, pid, start, stop):

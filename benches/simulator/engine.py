@@ -72,6 +72,8 @@ class Engine:
         self.layout, self.timing, self.least_size = layout, timing, least_size
         self.ranks = [Rank(r, timing, faults) for r in range(layout.size)]
         self._waiting = {}
+        self._faults = faults
+        self.resent = []  # (µs, host that sent again, host that it sent to)
 
     def run(self, program):
         """Runs `program(rank)` of every rank."""
@@ -108,7 +110,9 @@ class Engine:
         _, _, function, size, stream = here[0][1]
         starts = [(r, self.ranks[r].start(stream)) for r, _ in here]
         step = self.ranks[here[0][0]].step
-        end = max(s for _, s in starts) + self.timing.transfer(comm, function, size, step)
+        last, took = max(s for _, s in starts), self.timing.transfer(comm, function, size, step)
+        hosts = {self.layout.host_of[r] for r in comm.ranks}
+        end = last + took + self._lost(hosts, hosts, step, last, took)
         number = comm.sequence.get(function, 0)
         comm.sequence[function] = number + 1
         out = []
@@ -126,13 +130,24 @@ class Engine:
         starts = {a: self.ranks[a].start(0), b: self.ranks[b].start(0)}
         pair = (comm.place[a], comm.place[b])
         largest = max(first[3], first[4])
-        end = max(starts.values()) + self.timing.transfer(comm, "Send", largest, self.ranks[a].step, pair)
+        last, took = max(starts.values()), self.timing.transfer(comm, "Send", largest, self.ranks[a].step, pair)
+        senders = {self.layout.host_of[r] for r, operation in here if operation[3]}
+        receivers = {self.layout.host_of[r] for r, operation in here if operation[4]}
+        end = last + took + self._lost(senders, receivers, self.ranks[a].step, last, took)
         for r, (_, _, peer, sent, received) in ((a, first), (b, second)):
             self.ranks[r].streams[0] = end
             for function, size in (("Send", sent), ("Recv", received)):
                 if size:
                     self._point_to_point(self.ranks[r], comm, function, peer, size, end, int(end - starts[r]))
         return [(a, end), (b, end)]
+
+    def _lost(self, senders, receivers, step, start, took):
+        """How much longer a transfer takes because it loses segments."""
+        if len(senders | receivers) < 2:
+            return 0.0
+        delay, again = self._faults.losses(senders, receivers, step, self.timing.random)
+        self.resent += [(start + self.timing.random.uniform(0.05, 0.8) * (took + delay), *ends) for ends in again]
+        return delay
 
     def _point_to_point(self, rank, comm, function, peer, size, end, micros):
         me = comm.place[rank.number]

@@ -8,10 +8,12 @@
     slow-host-net   host  factor   every network card of the host does
     slow-nvlink     rank  factor   its NVLink does
     congestion            factor   every network card of the job does, between "from" and "to"
+    loss            host  chance that a transfer with it loses segments and takes delay_us longer; side: "sender", or "receiver", to whom
+                          all others of the communicator send again
 """
 
 COMPUTING = ("slow-gpu", "throttling", "slow-host")
-KINDS = (*COMPUTING, "pauses", "slow-nic", "slow-host-net", "slow-nvlink", "congestion")
+KINDS = (*COMPUTING, "pauses", "slow-nic", "slow-host-net", "slow-nvlink", "congestion", "loss")
 
 
 class Faults:
@@ -53,6 +55,20 @@ class Faults:
             if f["rank"] == rank and random.random() < f["chance"]:
                 total += f["delay_us"] * random.uniform(0.7, 1.3)
         return total
+
+    def losses(self, senders, receivers, step, random):
+        """What a transfer between hosts loses: µs that it takes longer, and who sends again to whom, each (host, host)."""
+        delay, again = 0.0, []
+        for f in self._active(step, "loss"):
+            host = f["host"]
+            ends = sorted((receivers if f["side"] == "sender" else senders) - {host})
+            if not ends or host not in (senders if f["side"] == "sender" else receivers) or random.random() >= f["chance"]:
+                continue
+            delay += f["delay_us"] * random.uniform(0.6, 1.4)
+            for _ in range(random.randint(1, 4)):
+                # A ring's next host; or any of those that send.
+                again.append((host, ends[(host + 1) % len(ends)]) if f["side"] == "sender" else (random.choice(ends), host))
+        return delay, again
 
     def nic(self, rank, step):
         """Share of its bandwidth that a rank's network card has."""

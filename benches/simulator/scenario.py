@@ -33,7 +33,8 @@ DEFAULTS = {
     "verbose": False,  # with times per channel: when each kernel started and stopped
     # none, or an eBPF agent's database of each host in OUT/ebpf: what of it shows the faults, and how busy the hosts are besides.
     # {"shows": "off_cpu" | "cuda_sync" | "block_io" | "page_alloc" | "oom_kill" | "process_exit" | "nothing", "background": events a second
-    # and rank, "hosts": which have one, "clock_off_us": of the agents' clocks}; see agent.py
+    # and rank, "hosts": which have one, "clock_off_us": of the agents' clocks, "retransmits": a second and host that come anyway, to any other,
+    # "addresses": whether the events tell them}; see agent.py
     "traces": None,
     # {"kind": …, "rank" or "host": index, "factor": …, "from": share of the steps, "to": …}; see faults.py
     "faults": [],

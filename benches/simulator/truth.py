@@ -32,6 +32,8 @@ def resolve(fault, scenario, layout):
     kind, host_of = fault["kind"], layout.host_of
     if kind == "congestion":
         return True, []
+    if kind == "loss":
+        return True, [fault["host"]]
     if kind == "slow-host":
         stages = {layout.stage_of[r] for r in range(layout.size) if host_of[r] == fault["host"]}
         whole = any(all(host_of[r] == fault["host"] for r in range(layout.size) if layout.stage_of[r] == s) for s in stages)

@@ -22,6 +22,7 @@ mod pace;
 mod persistence;
 mod pictures;
 mod pipeline;
+pub(crate) mod retransmit_words;
 mod slow_link;
 mod stage;
 mod transfer;
@@ -187,7 +188,7 @@ pub(crate) fn find(
         scene: None,
     }));
     told.extend(retransmits.iter().map(|r| Told {
-        finding: verdicts::retransmits(m, r, call_micros),
+        finding: retransmit_words::finding(m, r, call_micros),
         comms: BTreeSet::new(),
         passed_on: BTreeMap::new(),
         scene: None,

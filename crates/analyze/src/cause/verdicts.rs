@@ -13,8 +13,7 @@ use super::slow_link::SlowLink;
 use super::stage::Imbalance;
 use super::transfer::Unit;
 use super::words;
-use crate::facts::{Finding, FindingKind, Impact, Scope, Severity, Subject, WindowSource};
-use crate::host::retransmit::Retransmits;
+use crate::facts::{Finding, FindingKind, Impact, Scope, Severity, Subject};
 use crate::measured::Measured;
 use crate::units::ExecTime;
 
@@ -31,7 +30,7 @@ const CRITICAL: f64 = 0.10;
 /// a rank that does a little more on its CPU reaches half of it.
 const LOCAL_WARNING: f64 = 0.08;
 
-fn impact(m: &Measured, lost: f64) -> Impact {
+pub(super) fn impact(m: &Measured, lost: f64) -> Impact {
     let total = m.total_micros();
     let share = if total > 0.0 {
         (lost / total).clamp(0.0, 1.0)
@@ -44,7 +43,7 @@ fn impact(m: &Measured, lost: f64) -> Impact {
     }
 }
 
-fn severity(i: &Impact) -> Severity {
+pub(super) fn severity(i: &Impact) -> Severity {
     match i.share_of_collective_time {
         s if s >= CRITICAL => Severity::Critical,
         s if s >= WARNING => Severity::Warning,
@@ -53,7 +52,7 @@ fn severity(i: &Impact) -> Severity {
 }
 
 /// Evidence grows with the distance from the noise; some doubt always remains, more where records are few or candidates many.
-fn confidence(z: f64, least: f64, candidates: usize) -> f64 {
+pub(super) fn confidence(z: f64, least: f64, candidates: usize) -> f64 {
     let sure = 1.0 - 0.5 * (-(z / least - 1.0)).exp().min(1.0);
     let sure = if candidates > 1 { sure * 0.9 } else { sure };
     // To whole per cent, and never a hundred.
@@ -69,7 +68,7 @@ fn ids(m: &Measured, comms: &BTreeSet<usize>) -> Vec<String> {
         .collect()
 }
 
-fn evidence(pairs: Vec<(&str, Value)>) -> Map<String, Value> {
+pub(super) fn evidence(pairs: Vec<(&str, Value)>) -> Map<String, Value> {
     pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
 }
 
@@ -77,7 +76,7 @@ pub(super) fn rounded(v: f64) -> Value {
     json!((v * 1e3).round() / 1e3)
 }
 
-fn id_of(kind: FindingKind, subjects: &[Subject], extra: &str) -> String {
+pub(super) fn id_of(kind: FindingKind, subjects: &[Subject], extra: &str) -> String {
     let who: Vec<String> = subjects
         .iter()
         .map(|s| match (s.pid, s.local_rank) {
@@ -361,99 +360,6 @@ pub(crate) fn stage(m: &Measured, s: &Imbalance) -> Finding {
             ("wait_of_a_send_to_the_next_slowest_stage_us", rounded(s.elsewhere)),
         ]),
         subjects,
-    }
-}
-
-/// A host whose retransmits slow collectives down. Without dumps the loss is a part of the time in calls.
-pub(crate) fn retransmits(m: &Measured, r: &Retransmits, call_micros: f64) -> Finding {
-    let mut impact = impact(m, r.time_lost);
-    if m.total_micros() <= 0.0 && call_micros > 0.0 {
-        impact.share_of_collective_time = (r.time_lost / call_micros).clamp(0.0, 1.0);
-    }
-    let subject = words::host(&r.host);
-    let coarse = r.source == WindowSource::Dumps;
-    let to = match r.connections.as_slice() {
-        [] => String::new(),
-        [(one, _)] => format!("; all on the connection {one}"),
-        [(most, n), ..] => format!("; {n} of them on {most}"),
-    };
-    let (summary, advice) = if r.senders.is_empty() {
-        (
-            format!("TCP retransmits of host {}", r.host),
-            format!(
-                "NCCL runs over TCP on {} and loses packets: look at the interface's drops and errors (ethtool -S, ip -s link), the cable and the switch port, receive buffers and congestion, and at the receiver's side of the connection; or move NCCL to RDMA (NCCL_IB_HCA).",
-                r.host
-            ),
-        )
-    } else {
-        (
-            format!(
-                "TCP segments to host {} are lost, and {} send them again",
-                r.host,
-                words::list(&r.senders)
-            ),
-            format!(
-                "Several hosts send again to {} and hardly to others, so look there first: the interface's drops and errors (ethtool -S, ip -s link), receive buffers, the cable and the switch port; or move NCCL to RDMA (NCCL_IB_HCA).",
-                r.host
-            ),
-        )
-    };
-    Finding {
-        id: id_of(
-            FindingKind::TcpRetransmits,
-            std::slice::from_ref(&subject),
-            "",
-        ),
-        kind: FindingKind::TcpRetransmits,
-        severity: severity(&impact),
-        confidence: confidence(-r.chance.max(1e-300).log10(), 3.0, 1),
-        summary: format!(
-            "{summary}: {} of {} retransmits fall into slow operations{} ({} a second there, {} elsewhere){to}; {} took {}, where {} is usual.",
-            words::count(r.inside.0),
-            words::count(r.inside.1),
-            if coarse {
-                ", as far as the dumps tell when these ran"
-            } else {
-                ""
-            },
-            words::three(r.rates.0),
-            words::three(r.rates.1),
-            words::counted(r.operations, "operation with one", "operations with one"),
-            words::duration(r.micros.0),
-            words::duration(r.micros.1),
-        ),
-        advice,
-        subjects: vec![subject],
-        candidates_only: false,
-        scope: None,
-        communicators: Vec::new(),
-        window: None,
-        impact,
-        evidence: evidence(vec![
-            ("retransmits_in_slow_operations", json!(r.inside.0)),
-            ("retransmits", json!(r.inside.1)),
-            (
-                "retransmits_a_second_in_slow_operations",
-                rounded(r.rates.0),
-            ),
-            ("retransmits_a_second_elsewhere", rounded(r.rates.1)),
-            ("retransmits_beyond_the_expected", rounded(r.beyond)),
-            ("operations_with_a_retransmit", json!(r.operations)),
-            ("typical_slow_us", rounded(r.micros.0)),
-            ("typical_us", rounded(r.micros.1)),
-            ("chance_of_coincidence", json!(r.chance)),
-            ("slow_operations_from", json!(r.source.as_str())),
-            (
-                "connections",
-                json!(
-                    r.connections
-                        .iter()
-                        .take(4)
-                        .map(|c| &c.0)
-                        .collect::<Vec<_>>()
-                ),
-            ),
-        ]),
     }
 }
 

@@ -7,14 +7,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nccl_report_ingest::Table;
 
+use super::kept::Kept;
 use super::store::HostTraces;
 use super::stretches::{Stretch, Stretches};
 use crate::Error;
 use crate::measured::Measured;
 use crate::records::traces::{self, EventRow};
 
-/// Times of one process or host kept one by one. A suspect has the events of one process; this is days of them.
-const MOST: usize = 8 << 20;
+/// Times of one kind kept one by one, over all suspects, and of waits over all processes: 8 MiB. A process is switched out and in a few
+/// hundred times a second, so of one suspect this is half an hour in full.
+const MOST: usize = 1 << 19;
 
 /// What may hold a rank up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,7 +113,7 @@ pub(crate) struct InWindows {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Activity {
     /// When, by the mean of the hosts' clocks, ns; of moments both ends are the same.
-    pub(crate) own: BTreeMap<Cause, Vec<Stretch>>,
+    pub(crate) own: BTreeMap<Cause, Kept>,
     /// Bytes of pages given in the windows.
     pub(crate) bytes: u64,
     /// In the same windows, by process index: those on hosts with traces.
@@ -148,7 +150,8 @@ pub(crate) fn activities(
         }
     }
     // Waiting for the GPU: of suspects all of it, of others what lies in some window.
-    let mut waits: BTreeMap<usize, Vec<Stretch>> = BTreeMap::new();
+    let mut waits: BTreeMap<usize, Kept> = BTreeMap::new();
+    let most_waits = MOST / reader.processes.len().max(1);
     let suspects: BTreeSet<usize> = wanted.iter().flat_map(|w| w.processes.clone()).collect();
     reader.each(all, |event, host, process| {
         if Cause::of(event) != Some(Cause::CudaSync) {
@@ -160,14 +163,16 @@ pub(crate) fn activities(
         let when = moved(Cause::CudaSync.when(event), *shift);
         let matters =
             suspects.contains(&process) || wanted.iter().any(|w| w.windows.overlap(when) > 0);
-        let list = waits.entry(process).or_default();
-        if matters && list.len() < MOST {
-            list.push(when);
+        if matters {
+            let of_process = waits.entry(process);
+            of_process
+                .or_insert_with(|| Kept::new(most_waits))
+                .push(when);
         }
     })?;
     let waits: BTreeMap<usize, Stretches> = waits
         .into_iter()
-        .map(|(p, list)| (p, Stretches::of(list)))
+        .map(|(p, kept)| (p, Stretches::of(kept.all().to_vec())))
         .collect();
     reader.each(all, |event, host, process| {
         let Some(cause) = Cause::of(event) else {
@@ -197,7 +202,7 @@ pub(crate) fn activities(
                 w.host == host
             };
             if own {
-                activity.add_own(cause, event, &parts, w);
+                activity.add_own(cause, event, &parts, w, MOST / wanted.len());
             } else {
                 activity.add_other(cause, host, process, &parts, w);
             }
@@ -207,11 +212,16 @@ pub(crate) fn activities(
 }
 
 impl Activity {
-    fn add_own(&mut self, cause: Cause, event: &EventRow<'_>, parts: &[Stretch], w: &Wanted) {
-        let list = self.own.entry(cause).or_default();
-        if list.len() < MOST {
-            list.extend(parts);
-        }
+    fn add_own(
+        &mut self,
+        cause: Cause,
+        event: &EventRow<'_>,
+        parts: &[Stretch],
+        w: &Wanted,
+        most: usize,
+    ) {
+        let own = self.own.entry(cause).or_insert_with(|| Kept::new(most));
+        parts.iter().for_each(|part| own.push(*part));
         let inside: i64 = parts.iter().map(|p| w.windows.overlap(*p)).sum();
         if cause == Cause::OffCpu
             && inside > 0

@@ -7,6 +7,7 @@
 use super::activity::{Activity, Cause};
 use super::coincidence::{Happened, chance};
 use super::excess::{Part, excess};
+use super::kept::Kept;
 use super::late_windows::LateWindows;
 use super::running::Running;
 use super::stretches::{Stretch, Stretches};
@@ -69,12 +70,15 @@ pub(crate) fn judge(
     let length = robust::median(&mut lengths).unwrap_or_default();
     let tried = Cause::ALL
         .iter()
-        .filter(|c| activity.own.get(c).is_some_and(|own| !own.is_empty()))
+        .filter(|c| activity.own.get(c).is_some_and(|own| !own.all().is_empty()))
         .count();
     Cause::ALL
         .into_iter()
         .filter_map(|cause| {
-            let own = activity.own.get(&cause).filter(|own| !own.is_empty())?;
+            let own = activity
+                .own
+                .get(&cause)
+                .filter(|own| !own.all().is_empty())?;
             let peers = peers(cause, activity, windows.total());
             // Several processes of a host that is late: what one of them did counts as part of one.
             let scale = if cause.of_process() {
@@ -143,7 +147,9 @@ fn peers(cause: Cause, activity: &Activity, total: i64) -> Vec<f64> {
     all
 }
 
-fn of_cause(cause: Cause, own: &[Stretch], s: &Setting<'_>) -> Verdict {
+fn of_cause(cause: Cause, kept: &Kept, s: &Setting<'_>) -> Verdict {
+    let own = kept.all();
+    let weight = kept.weight();
     let mut moments: Vec<i64> = own.iter().map(|o| o.1).collect();
     moments.sort_unstable();
     if !cause.takes_time() {
@@ -174,7 +180,7 @@ fn of_cause(cause: Cause, own: &[Stretch], s: &Setting<'_>) -> Verdict {
         moments.len() as i64
     };
     let unit = if cause.takes_time() { 1.0 } else { 1e9 };
-    let rate = |n: i64, of: f64| n as f64 * s.scale * unit / of;
+    let rate = |n: i64, of: f64| n as f64 * weight as f64 * s.scale * unit / of;
     let outside_length = length - total;
     let outside =
         (outside_length >= LEAST_OUTSIDE * length).then(|| rate(whole - inside, outside_length));
@@ -192,7 +198,7 @@ fn of_cause(cause: Cause, own: &[Stretch], s: &Setting<'_>) -> Verdict {
         }
         Happened::Moments(_) => more.map(|e| e.chance),
     };
-    let events_inside = Happened::Moments(&moments).inside(s.windows.all()) as u64;
+    let events_inside = Happened::Moments(&moments).inside(s.windows.all()) as u64 * weight;
     let rarely_else = match more {
         // Windows that are wider than the lateness in them hold what happens anyway, too.
         Some(e) => e.rates.0 >= TIMES_OF_MOMENTS * e.rates.1,
@@ -212,9 +218,13 @@ fn of_cause(cause: Cause, own: &[Stretch], s: &Setting<'_>) -> Verdict {
     let beyond_chance = p.is_some_and(|p| p <= s.asked);
     Verdict {
         cause,
-        time: if cause.takes_time() { inside } else { 0 },
+        time: if cause.takes_time() {
+            inside.saturating_mul(weight as i64)
+        } else {
+            0
+        },
         events_inside,
-        events: moments.len() as u64,
+        events: moments.len() as u64 * weight,
         inside: share,
         outside,
         of_peers,
@@ -265,7 +275,7 @@ mod tests {
 
     fn with(own: Vec<Stretch>, cause: Cause, peers: &[i64]) -> Verdict {
         let mut activity = Activity::default();
-        activity.own.insert(cause, own);
+        activity.own.insert(cause, own.into());
         activity.peers.insert(
             cause,
             peers
@@ -355,7 +365,7 @@ mod tests {
         };
         let judged = |at: Vec<Stretch>| {
             let mut activity = Activity::default();
-            activity.own.insert(Cause::OomKill, at);
+            activity.own.insert(Cause::OomKill, at.into());
             judge(&coarse, &activity, (0, 10_000 * MS), 1)
                 .remove(0)
                 .named

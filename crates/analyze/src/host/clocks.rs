@@ -125,7 +125,7 @@ fn kernels(
     for path in dataset.table(Table::Channels) {
         traces::channels(&path, |row| {
             let process = (row.host.to_owned(), row.pid);
-            if of.contains_key(&process) {
+            if !row.p2p && of.contains_key(&process) {
                 let key = (plain(row.function), row.id.to_owned(), row.sequence_number);
                 let start = found
                     .entry(process)

@@ -55,8 +55,8 @@ impl Ends {
     }
 }
 
-/// Between which moments a collective ended, by the stamps of its records.
-fn between(stamps: impl Iterator<Item = i64>, whole: i64) -> (i64, i64) {
+/// Between which moments an operation ended, by the stamps of its records.
+pub(super) fn between(stamps: impl Iterator<Item = i64>, whole: i64) -> (i64, i64) {
     let (least, most) = stamps.fold((i64::MAX, i64::MIN), |s, at| (s.0.min(at), s.1.max(at)));
     let first = most.saturating_sub(whole);
     // Clocks that are further apart than is known leave nothing between: then what one rank says must do.

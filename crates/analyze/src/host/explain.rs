@@ -12,8 +12,9 @@ use super::naming;
 use super::notes;
 use super::over_time::over_time;
 use super::pictures;
-use super::retransmit::{self, HostWindows, Retransmits};
+use super::retransmit::{self, Retransmits};
 use super::slow_calls::{self, Found};
+use super::slow_spans::HostWindows;
 use super::store::HostTraces;
 use super::stretches::Stretch;
 use super::transfers;
@@ -367,8 +368,8 @@ fn pictures_of_retransmits(
 ) -> Vec<HostTimeline> {
     let mut out = Vec::new();
     for one in found {
-        let id = format!("tcp_retransmits:{}", one.host);
-        let windows = windows.get(one.senders.first().unwrap_or(&one.host));
+        let id = crate::cause::retransmit_words::id(one);
+        let windows = windows.get(one.a_sender());
         out.extend(windows.and_then(|w| pictures::of_retransmits(all, &id, one, w)));
     }
     out

@@ -194,7 +194,7 @@ fn starts(
             continue;
         };
         traces::channels(&dataset.root().join(&table.path), |row| {
-            if row.id != of.id {
+            if row.p2p || row.id != of.id {
                 return;
             }
             let Some(&(member, ahead)) = who.get(&(row.rank, row.host, row.pid)) else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::retransmit::HostWindows;
+use super::slow_spans::HostWindows;
 use super::store::HostTraces;
 use crate::cause::words;
 use crate::facts::{KnownBy, Traces, WindowSource};

@@ -2,8 +2,9 @@
 
 use super::activity::{Activity, Cause};
 use super::late_windows::LateWindows;
-use super::retransmit::{HostWindows, Retransmits};
+use super::retransmit::Retransmits;
 use super::slow_calls::within;
+use super::slow_spans::HostWindows;
 use super::store::HostTraces;
 use super::stretches::Stretch;
 use crate::facts::{HostTimeline, Lane, WindowSource};
@@ -112,7 +113,7 @@ pub(crate) fn of_suspect(
     }
     for cause in Cause::ALL {
         if let Some(own) = activity.own.get(&cause) {
-            sheet.lane(name(cause), cause.as_str(), own.iter().copied());
+            sheet.lane(name(cause), cause.as_str(), own.all().iter().copied());
         }
     }
     let retransmits = all.retransmits(host);
@@ -135,8 +136,7 @@ pub(crate) fn of_retransmits(
     found: &Retransmits,
     windows: &HostWindows,
 ) -> Option<HostTimeline> {
-    // Whoever sends again to it, if it is the receiver.
-    let host = found.senders.first().unwrap_or(&found.host);
+    let host = found.a_sender();
     let list = all.retransmits(host);
     let slowest = windows
         .slow

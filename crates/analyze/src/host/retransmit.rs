@@ -2,24 +2,21 @@
 //!
 //! Retransmits happen on any busy network, and slow collectives for many reasons; some always coincide. So the rate while slow operations
 //! ran is held against the rate else, of a host as a whole and of each of its connections, and against that in ordinary operations,
-//! since a network that carries more loses more (`excess`). Which side loses them is for `receiver` to say.
+//! since a network that carries more loses more (`excess`).
+//!
+//! Who is to blame: a sender, or a receiver to whom several send again (`receiver`). Whoever explains most is named first, and what it
+//! explains is taken away before the next is looked for. Where the traces leave it open, all that it may be are told (`unsure`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::excess::{Excess, Part, excess};
-use super::receiver::to_one_receiver;
-use super::running::Running;
-use super::store::{HostTraces, Retransmit};
-use super::stretches::{Stretch, Stretches};
+use super::destinations::Destinations;
+use super::excess::{Excess, excess};
+use super::prepared::{Hit, Prepared, named};
+use super::receiver::{self, Receiver};
+use super::slow_spans::HostWindows;
+use super::store::HostTraces;
+use super::unsure;
 use crate::facts::WindowSource;
-use crate::statistics::robust;
-
-/// A call is slow at so many times the median of its kind: waiting for a late peer seldom makes it five times as long, a
-/// retransmission time-out of 40 ms and more does.
-const SLOW: f64 = 5.0;
-
-/// Shorter calls aren't slowed by retransmits, whose time-outs are 5 ms at the least.
-const LEAST_NANOS: f64 = 5e6;
 
 /// Retransmits beyond those expected, at least; fewer are anecdotes.
 const LEAST_BEYOND: f64 = 5.0;
@@ -34,90 +31,31 @@ const RATE: f64 = 1.5;
 /// Chance of naming any host wrongly, over all hosts and connections.
 const CHANCE: f64 = 1e-3;
 
-/// With ordinary operations in less of the time than this, what falls into them tells no rate.
-const LEAST_ORDINARY: f64 = 0.05;
+/// A receiver explains what its senders do, the most of them too; what of it is noise may make it look like less, by this part.
+const AS_MUCH: f64 = 2.0 / 3.0;
 
-/// Whether an operation of this length (ns) is slow, where `median` is usual for its kind.
-pub(crate) fn is_slow(length: f64, median: f64) -> bool {
-    length >= LEAST_NANOS && length >= SLOW * median
-}
-
-/// A slow operation, and when it ran.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct SlowSpan {
-    /// When it ran, or may have run, ns by the host's clock.
-    pub(crate) window: (i64, i64),
-    /// How long, µs.
-    pub(crate) micros: f64,
-    /// How long its kind usually takes, µs.
-    pub(crate) usual: f64,
-    /// Ranks that lost the time.
-    pub(crate) ranks: f64,
-}
-
-/// The slow operations of a host.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct HostWindows {
-    /// The time that was looked at, ns by the host's clock.
-    pub(crate) span: (i64, i64),
-    pub(crate) slow: Vec<SlowSpan>,
-    /// When any operation ran, slow or not; empty where that isn't known.
-    pub(crate) operating: Stretches,
-    pub(crate) source: WindowSource,
-}
-
-impl HostWindows {
-    /// None yet.
-    pub(crate) fn of(source: WindowSource) -> Self {
-        Self {
-            span: (i64::MAX, i64::MIN),
-            slow: Vec::new(),
-            operating: Stretches::default(),
-            source,
-        }
-    }
-
-    /// Adds what one trace says.
-    pub(crate) fn add(&mut self, span: (i64, i64), slow: Vec<SlowSpan>, operating: Stretches) {
-        self.span = (self.span.0.min(span.0), self.span.1.max(span.1));
-        self.slow.extend(slow);
-        if self.operating.all().is_empty() {
-            self.operating = operating;
-        } else {
-            let both = [self.operating.all(), operating.all()].concat();
-            self.operating = Stretches::of(both);
-        }
-    }
-
-    /// The same by a clock that is ahead by so many ns.
-    pub(crate) fn later(&self, by: i64) -> Self {
-        let moved = |s: (i64, i64)| (s.0.saturating_add(by), s.1.saturating_add(by));
-        Self {
-            span: moved(self.span),
-            slow: self
-                .slow
-                .iter()
-                .map(|s| SlowSpan {
-                    window: moved(s.window),
-                    ..*s
-                })
-                .collect(),
-            operating: Stretches::of(self.operating.all().iter().map(|s| moved(*s)).collect()),
-            source: self.source,
-        }
-    }
-
-    /// The times that slow operations fill.
-    pub(crate) fn stretches(&self) -> Stretches {
-        Stretches::of(self.slow.iter().map(|s| s.window).collect())
-    }
+/// Who loses segments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Blame {
+    /// The host that sends again.
+    Sender,
+    /// The host that is sent to, by these.
+    Receiver { senders: Vec<String> },
+    /// The host that sends most again, or this receiver, to whom others do too, but too little to be sure.
+    Either { receiver: String },
+    /// Without addresses: these who send again, or one to whom they send, who may be one of the others.
+    Open {
+        senders: Vec<String>,
+        others: Vec<String>,
+    },
 }
 
 /// A host whose retransmits slow collectives down.
 #[derive(Debug, Clone)]
 pub(crate) struct Retransmits {
-    /// Host.
+    /// Host; where it is left open which, the one that sends most again.
     pub(crate) host: String,
+    pub(crate) blame: Blame,
     /// Retransmits in slow stretches, and in all.
     pub(crate) inside: (u64, u64),
     /// Retransmits a second while slow operations ran, and else.
@@ -136,91 +74,31 @@ pub(crate) struct Retransmits {
     pub(crate) source: WindowSource,
     /// Connections of the retransmits in slow stretches, most first.
     pub(crate) connections: Vec<(String, u64)>,
-    /// Hosts that send again to this one, where that is why it is named.
-    pub(crate) senders: Vec<String>,
 }
 
-/// A host's slow operations, ready to be compared with.
-pub(super) struct Prepared<'a> {
-    pub(super) host: &'a str,
-    pub(super) windows: &'a HostWindows,
-    /// The slow transfers whose loss counts: of the dumps, which tell it of every rank, else what windows there are.
-    losses: &'a [SlowSpan],
-    pub(super) running: Running,
-    pub(super) stretches: Stretches,
-    /// Within the span.
-    pub(super) list: Vec<Retransmit>,
-    /// Typical length of a slow operation, ns.
-    pub(super) length: f64,
-}
-
-impl<'a> Prepared<'a> {
-    fn of(
-        host: &'a str,
-        list: &[Retransmit],
-        windows: &'a HostWindows,
-        of_dumps: Option<&'a HostWindows>,
-    ) -> Option<Self> {
-        let span = windows.span;
-        let mut lengths: Vec<f64> = windows.slow.iter().map(|s| s.micros * 1e3).collect();
-        let length = robust::median(&mut lengths)?;
-        let of_windows = windows.slow.iter().map(|s| (s.window, s.micros * 1e3));
-        (span.0 < span.1).then(|| Self {
-            host,
-            windows,
-            losses: of_dumps
-                .map(|dumps| &dumps.slow)
-                .filter(|slow| !slow.is_empty())
-                .unwrap_or(&windows.slow),
-            running: Running::of(of_windows, span),
-            stretches: windows.stretches().within(span),
-            list: list
-                .iter()
-                .copied()
-                .filter(|r| (span.0..=span.1).contains(&r.at))
-                .collect(),
-            length,
-        })
-    }
-
-    /// The moments of those retransmits that a connection takes.
-    pub(super) fn moments(&self, takes: impl Fn(u32) -> bool) -> Vec<i64> {
-        self.list
-            .iter()
-            .filter(|r| takes(r.connection))
-            .map(|r| r.at)
-            .collect()
-    }
-
-    pub(super) fn part<'b>(&'b self, at: &'b [i64]) -> Part<'b> {
-        Part {
-            running: &self.running,
-            at,
-            length: self.length,
+impl Retransmits {
+    /// The host, or all that it may be.
+    pub(crate) fn hosts(&self) -> Vec<&str> {
+        match &self.blame {
+            Blame::Open { senders, others } => {
+                senders.iter().chain(others).map(String::as_str).collect()
+            }
+            Blame::Either { receiver } => vec![&self.host, receiver],
+            Blame::Sender | Blame::Receiver { .. } => vec![&self.host],
         }
     }
 
-    /// Slow operations, as many as fit into the time in which one ran: several at once are slowed by the same loss.
-    pub(super) fn operations(&self) -> f64 {
-        self.running.total() / self.length
+    /// A host that sends again.
+    pub(crate) fn a_sender(&self) -> &str {
+        match &self.blame {
+            Blame::Receiver { senders } => senders.first().unwrap_or(&self.host),
+            _ => &self.host,
+        }
     }
 
-    /// Time above the median of their kind of all slow operations, µs.
-    pub(super) fn time_lost(&self) -> f64 {
-        lost(self.losses.iter())
-    }
-
-    /// The rate in ordinary operations, a second, at the least that the number allows.
-    fn ordinary_rate(&self, at: &[i64]) -> Option<f64> {
-        let operating = &self.windows.operating;
-        let slow = &self.stretches;
-        let inside: i64 = slow.all().iter().map(|s| operating.overlap(*s)).sum();
-        let time = (operating.total() - inside) as f64;
-        let n = at
-            .iter()
-            .filter(|&&t| operating.holds(t) && !slow.holds(t))
-            .count() as f64;
-        (time >= LEAST_ORDINARY * self.running.length()).then(|| (n - n.sqrt()) / (time / 1e9))
+    /// Whether the traces leave open which host it is.
+    pub(crate) const fn is_open(&self) -> bool {
+        matches!(self.blame, Blame::Either { .. } | Blame::Open { .. })
     }
 }
 
@@ -230,28 +108,27 @@ pub(crate) fn retransmits(
     windows: &BTreeMap<String, HostWindows>,
     of_dumps: &BTreeMap<String, HostWindows>,
 ) -> Vec<Retransmits> {
-    let prepared: Vec<Prepared<'_>> = windows
+    let mut hosts: Vec<Prepared<'_>> = windows
         .iter()
         .filter_map(|(host, windows)| {
             Prepared::of(host, all.retransmits(host), windows, of_dumps.get(host))
         })
         .collect();
-    let groups: Vec<BTreeMap<u32, u64>> = prepared.iter().map(connections_of).collect();
-    // A host with one connection is looked at once.
-    let looks = |of: &BTreeMap<u32, u64>| if of.len() > 1 { of.len() } else { 0 };
-    let tests = (prepared.len() + groups.iter().map(looks).sum::<usize>()) as f64;
+    let to = Destinations::of(all);
+    let tests = tests(&hosts, &to);
     let mut out: Vec<Retransmits> = Vec::new();
-    for (host, groups) in prepared.iter().zip(&groups) {
-        let whole = judge(all, host, None, tests);
-        let of_connections = || {
-            groups
-                .keys()
-                .filter_map(|&c| judge(all, host, Some(c), tests))
-                .min_by(|a, b| a.chance.total_cmp(&b.chance))
-        };
-        out.extend(whole.or_else(of_connections));
+    while let Some((found, explained)) = next(all, &to, &hosts, tests) {
+        for host in &mut hosts {
+            let whole = explained.hosts.contains(host.host);
+            host.leave_out(|c| {
+                whole || explained.to.is_some_and(|d| to.of_connection(c) == Some(d))
+            });
+        }
+        // What it sends again itself is of the same cause.
+        if !out.iter().any(|o| o.host == found.host) {
+            out.push(found);
+        }
     }
-    to_one_receiver(all, &prepared, tests, &mut out);
     out.sort_by(|a, b| {
         b.time_lost
             .total_cmp(&a.time_lost)
@@ -260,14 +137,70 @@ pub(crate) fn retransmits(
     out
 }
 
-/// Retransmits of each connection that has enough of them to be looked at alone.
-fn connections_of(host: &Prepared<'_>) -> BTreeMap<u32, u64> {
+/// What a finding explains.
+struct Explained {
+    /// All retransmits of these hosts.
+    hosts: BTreeSet<String>,
+    /// All to this destination.
+    to: Option<u32>,
+}
+
+/// Whoever explains most of what is left.
+fn next(
+    all: &HostTraces,
+    to: &Destinations,
+    hosts: &[Prepared<'_>],
+    tests: f64,
+) -> Option<(Retransmits, Explained)> {
+    let sender = hosts
+        .iter()
+        .filter_map(|host| sender(all, host, tests))
+        .max_by(|a, b| a.beyond.total_cmp(&b.beyond).then(b.host.cmp(&a.host)));
+    let receiver = receiver::largest(all, to, hosts, tests).filter(|r| {
+        sender
+            .as_ref()
+            .is_none_or(|s| r.found.beyond >= AS_MUCH * s.beyond)
+    });
+    if let Some(Receiver { number, found }) = receiver {
+        let explained = Explained {
+            hosts: BTreeSet::from([found.host.clone()]),
+            to: Some(number),
+        };
+        return Some((found, explained));
+    }
+    let mut found = sender?;
+    unsure::leave_open(all, to, hosts, &mut found);
+    let hosts = match &found.blame {
+        Blame::Open { senders, .. } => senders.iter().cloned().collect(),
+        _ => found.hosts().into_iter().map(str::to_owned).collect(),
+    };
+    // Whatever is sent again to one who may be the cause is explained by it.
+    let to = match &found.blame {
+        Blame::Either { receiver } => to.number(receiver),
+        _ => None,
+    };
+    Some((found, Explained { hosts, to }))
+}
+
+/// How many comparisons are made: of hosts, of their connections where they have several, of those who are sent to by several.
+fn tests(hosts: &[Prepared<'_>], to: &Destinations) -> f64 {
+    let looks = |host: &Prepared<'_>| match connections_of(host).len() {
+        // A host with one connection is looked at once.
+        1 => 0,
+        n => n,
+    };
+    let connections: usize = hosts.iter().map(looks).sum();
+    (hosts.len() + connections + receiver::tried(to, hosts)) as f64
+}
+
+/// Connections that have enough retransmits to be looked at alone.
+fn connections_of(host: &Prepared<'_>) -> Vec<u32> {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for r in &host.list {
         *counts.entry(r.connection).or_default() += 1;
     }
     counts.retain(|_, n| *n as f64 >= LEAST_BEYOND);
-    counts
+    counts.into_keys().collect()
 }
 
 /// Whether it is far more than chance and than what happens anyway, and enough to matter.
@@ -275,6 +208,17 @@ pub(super) fn stands(excess: &Excess, operations: f64, tests: f64) -> bool {
     excess.chance * tests <= CHANCE
         && excess.beyond >= LEAST_BEYOND.max(EXPLAINS * operations)
         && excess.rates.0 >= RATE * excess.rates.1
+}
+
+/// What a host sends again, as a whole or on one of its connections, if it stands out.
+fn sender(all: &HostTraces, host: &Prepared<'_>, tests: f64) -> Option<Retransmits> {
+    let of_connections = || {
+        connections_of(host)
+            .into_iter()
+            .filter_map(|c| judge(all, host, Some(c), tests))
+            .min_by(|a, b| a.chance.total_cmp(&b.chance))
+    };
+    judge(all, host, None, tests).or_else(of_connections)
 }
 
 fn judge(
@@ -296,6 +240,7 @@ fn judge(
     let hit = Hit::of(host, &at)?;
     Some(Retransmits {
         host: host.host.to_owned(),
+        blame: Blame::Sender,
         inside: hit.inside,
         rates: found.rates,
         beyond: found.beyond,
@@ -305,66 +250,7 @@ fn judge(
         chance: (found.chance * tests).min(1.0),
         source: host.windows.source,
         connections: named(all, host, takes),
-        senders: Vec::new(),
     })
-}
-
-/// The slow operations with a retransmit in them.
-pub(super) struct Hit {
-    /// Retransmits in slow stretches, and in all.
-    pub(super) inside: (u64, u64),
-    pub(super) operations: u64,
-    pub(super) micros: (f64, f64),
-    pub(super) time_lost: f64,
-}
-
-impl Hit {
-    pub(super) fn of(host: &Prepared<'_>, at: &[i64]) -> Option<Self> {
-        let hit: Vec<&SlowSpan> = host
-            .windows
-            .slow
-            .iter()
-            .filter(|s| holds_one(at, s.window))
-            .collect();
-        let mut long: Vec<f64> = hit.iter().map(|s| s.micros).collect();
-        let mut usual: Vec<f64> = hit.iter().map(|s| s.usual).collect();
-        let inside = at.iter().filter(|&&t| host.stretches.holds(t)).count();
-        Some(Self {
-            inside: (inside as u64, at.len() as u64),
-            operations: hit.len() as u64,
-            micros: (robust::median(&mut long)?, robust::median(&mut usual)?),
-            time_lost: lost(host.losses.iter().filter(|s| holds_one(at, s.window))),
-        })
-    }
-}
-
-/// Time above the usual, over all ranks that lost it, µs.
-fn lost<'a>(slow: impl Iterator<Item = &'a SlowSpan>) -> f64 {
-    slow.map(|s| (s.micros - s.usual) * s.ranks).sum()
-}
-
-fn holds_one(at: &[i64], window: Stretch) -> bool {
-    let first = at.partition_point(|&t| t < window.0);
-    at.get(first).is_some_and(|&t| t <= window.1)
-}
-
-/// The connections of retransmits in slow stretches by name, most first.
-pub(super) fn named(
-    all: &HostTraces,
-    host: &Prepared<'_>,
-    takes: impl Fn(u32) -> bool,
-) -> Vec<(String, u64)> {
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for r in host.list.iter().filter(|r| takes(r.connection)) {
-        if host.stretches.holds(r.at)
-            && let Some(name) = all.connection(r.connection)
-        {
-            *counts.entry(name).or_default() += 1;
-        }
-    }
-    let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    counts
 }
 
 #[cfg(test)]

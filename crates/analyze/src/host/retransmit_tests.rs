@@ -5,7 +5,7 @@ use std::path::Path;
 use nccl_report_ingest::{NoProgress, Options as IngestOptions, ingest};
 use rusqlite::Connection;
 
-use crate::facts::{Finding, FindingKind};
+use crate::facts::{Finding, FindingKind, Severity};
 use crate::{Options, analyze};
 
 const MS: i64 = 1_000_000;
@@ -128,7 +128,7 @@ fn several_senders_to_one_address_name_the_receiver() {
 }
 
 #[test]
-fn one_sender_is_named_itself_and_so_are_several_to_an_address_of_nobody() {
+fn one_sender_is_named_itself_and_an_address_of_nobody_is_named_as_such() {
     let folder = tempfile::tempdir().expect("a folder");
     let to = Some("10.0.0.4");
     Host { to, ..HOST }.write(folder.path());
@@ -151,7 +151,60 @@ fn one_sender_is_named_itself_and_so_are_several_to_an_address_of_nobody() {
         .map(|f| f.subjects[0].host.clone())
         .collect();
     hosts.sort();
+    assert_eq!(hosts, ["10.0.0.77", "a"]);
+}
+
+#[test]
+fn without_addresses_one_is_named_and_of_several_nobody() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Each with a background of its own, else they would be copies of one file.
+    let write = |name, to, anyway| {
+        let host = Host {
+            name,
+            own: "",
+            to,
+            anyway,
+            ..HOST
+        };
+        host.write(folder.path());
+    };
+    write("a", Some(""), 0.05);
+    write("d", None, 0.1);
+    let found = named(folder.path());
+    assert_eq!((found.len(), found[0].subjects[0].host.as_str()), (1, "a"));
+    assert!(!found[0].candidates_only);
+    write("b", Some(""), 0.15);
+    write("c", Some(""), 0.2);
+    let found = named(folder.path());
+    assert_eq!(found.len(), 1, "{found:?}");
+    let mut hosts: Vec<&str> = found[0].subjects.iter().map(|s| s.host.as_str()).collect();
+    // The one that sends none again may be whom the others send to.
+    assert_eq!(hosts.pop(), Some("d"));
+    hosts.sort_unstable();
     assert_eq!(hosts, ["a", "b", "c"]);
+    assert!(found[0].candidates_only);
+    assert_eq!(found[0].severity, Severity::Info);
+}
+
+#[test]
+fn several_that_send_to_ends_of_their_own_are_named_each() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, own, to) in [("a", "10.0.0.1", "10.0.0.9"), ("b", "10.0.0.2", "10.0.0.8")] {
+        let to = Some(to);
+        Host {
+            name,
+            own,
+            to,
+            ..HOST
+        }
+        .write(folder.path());
+    }
+    let mut hosts: Vec<String> = named(folder.path())
+        .iter()
+        .map(|f| f.subjects[0].host.clone())
+        .collect();
+    hosts.sort();
+    assert_eq!(hosts, ["a", "b"]);
 }
 
 #[test]

@@ -8,14 +8,14 @@ use std::path::Path;
 
 use nccl_report_ingest::Table;
 
-use super::retransmit::{HostWindows, SlowSpan, is_slow};
+use super::slow_spans::{HostWindows, SlowSpan, is_slow};
 use super::store::{HostTraces, Retransmit, Trace};
 use super::stretches::Gathering;
 use crate::Error;
 use crate::facts::{Coincidence, SlowCall, SlowCalls, SlowLimit, WindowSource};
 use crate::records::registry::Registry;
 use crate::records::traces::{self, CallRow};
-use crate::statistics::robust;
+use crate::statistics::Sample;
 
 /// Rows kept; a table of more isn't read by anyone.
 const MOST_ROWS: usize = 100_000;
@@ -31,7 +31,7 @@ pub(crate) struct Found {
     pub(crate) call_micros: f64,
 }
 
-/// Reads the calls of every trace, twice, and never holds more of them than a number each.
+/// Reads the calls of every trace, twice, and holds of them the lengths that differ, and those that are slow.
 pub(crate) fn slow_calls(all: &HostTraces, limit: SlowLimit) -> Result<Found, Error> {
     let mut found = Found {
         slow: SlowCalls {
@@ -96,7 +96,7 @@ fn of_trace(
     found: &mut Found,
 ) -> Result<(), Error> {
     let mut kinds = Kinds::default();
-    let mut lengths: Vec<Vec<f64>> = Vec::new();
+    let mut lengths: Vec<Sample> = Vec::new();
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     traces::calls(path, |call| {
         if !is_operation(call.op) {
@@ -107,7 +107,7 @@ fn of_trace(
         let Some(length) = call.length else {
             return;
         };
-        lengths.resize_with(lengths.len().max(kind as usize + 1), Vec::new);
+        lengths.resize_with(lengths.len().max(kind as usize + 1), Sample::default);
         lengths[kind as usize].push(length as f64);
         found.call_micros += length.max(0) as f64 / 1e3;
         if let (Some(start), Some(host)) = (call.start, trace.whose.host(call.host)) {
@@ -120,8 +120,10 @@ fn of_trace(
             }
         }
     })?;
-    let medians: Vec<Option<f64>> = lengths.iter_mut().map(|l| robust::median(l)).collect();
-    drop(lengths);
+    let medians: Vec<Option<f64>> = lengths
+        .into_iter()
+        .map(|mut of_kind| of_kind.quantiles(&[0.5]).first().copied())
+        .collect();
     let median_of = |kind: u32| medians.get(kind as usize).copied().flatten();
 
     let mut groups: BTreeMap<Group, (u64, String)> = BTreeMap::new();
@@ -146,6 +148,7 @@ fn of_trace(
                     micros: length as f64 / 1e3,
                     usual: median / 1e3,
                     ranks: 1.0,
+                    pair: !is_collective(call.op),
                 });
             }
         }

@@ -51,6 +51,8 @@ pub(crate) struct Counts {
 #[derive(Debug)]
 pub(crate) struct HostTraces {
     pub(crate) files: Vec<Trace>,
+    /// Which of them tells most of a host's retransmits.
+    fullest: BTreeMap<String, usize>,
     pub(crate) connections: Registry<Connection>,
     /// By host.
     pub(crate) counts: BTreeMap<String, Counts>,
@@ -84,6 +86,7 @@ impl HostTraces {
         let (whose, notes) = attribute(&sources, &dump_hosts, &options.hosts_of_traces);
         let mut all = Self {
             files: Vec::new(),
+            fullest: BTreeMap::new(),
             connections: Registry::default(),
             counts: BTreeMap::new(),
             dump_hosts: dump_hosts.into_iter().map(str::to_owned).collect(),
@@ -101,6 +104,7 @@ impl HostTraces {
                 retransmits: BTreeMap::new(),
             })?;
         }
+        all.fullest = all.fullest();
         Ok(Some(all))
     }
 
@@ -169,13 +173,30 @@ impl HostTraces {
         Ok(())
     }
 
-    /// Retransmits of a host. Two traces of one host see the same ones, so those of the fuller count.
+    /// Retransmits of a host. Two traces of one host see the same ones, so those of the fuller count; of as many, those with addresses.
     pub(crate) fn retransmits(&self, host: &str) -> &[Retransmit] {
-        self.files
-            .iter()
-            .filter_map(|file| file.retransmits.get(host))
-            .max_by_key(|list| list.len())
+        let file = self.fullest.get(host).map(|&file| &self.files[file]);
+        file.and_then(|file| file.retransmits.get(host))
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// The file that tells most of each host's retransmits. An address counts as much as the retransmit itself.
+    fn fullest(&self) -> BTreeMap<String, usize> {
+        let mut best: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for (i, file) in self.files.iter().enumerate() {
+            for (host, list) in &file.retransmits {
+                let addressed = |r: &&Retransmit| self.destination(r.connection).is_some();
+                let told = list.len() + list.iter().filter(addressed).count();
+                match best.get_mut(host) {
+                    Some(known) if known.0 >= told => {}
+                    Some(known) => *known = (told, i),
+                    None => {
+                        best.insert(host.clone(), (told, i));
+                    }
+                }
+            }
+        }
+        best.into_iter().map(|(host, (_, i))| (host, i)).collect()
     }
 
     /// Every host that a trace is of.
@@ -204,35 +225,5 @@ impl HostTraces {
     /// The destination address of a connection.
     pub(crate) fn destination(&self, number: u32) -> Option<&str> {
         self.connections.items().get(number as usize)?.1.as_deref()
-    }
-
-    /// The host of an address: the one that sends from it, where one alone does. Where nobody is seen to, and of the hosts of the dumps, all of
-    /// them traced, just one is never seen to send again, it is that one's.
-    pub(crate) fn host_of_address(&self, address: &str) -> Option<&str> {
-        let mut found = None;
-        let mut silent = Vec::new();
-        for host in self.hosts() {
-            let list = self.retransmits(host);
-            if list
-                .iter()
-                .any(|r| self.source(r.connection) == Some(address))
-            {
-                if found.replace(host).is_some() {
-                    return None;
-                }
-            } else if list.iter().all(|r| self.source(r.connection).is_none()) {
-                silent.push(host);
-            }
-        }
-        let all_traced = !self.dump_hosts.is_empty()
-            && self.dump_hosts.len() == self.counts.len()
-            && self
-                .dump_hosts
-                .iter()
-                .all(|host| self.counts.contains_key(host));
-        match (found, silent.as_slice()) {
-            (None, [one]) if all_traced => Some(one),
-            (found, _) => found,
-        }
     }
 }

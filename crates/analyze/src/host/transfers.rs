@@ -1,14 +1,15 @@
 //! Slow transfers between hosts, from the dumps: which, and when they ran on each host.
 //!
-//! The shortest time of a matched collective is the transfer without the waiting. A verbose dump says when it stopped; of others `ended`
-//! tells about when.
+//! The shortest time of a matched collective is the transfer without the waiting, and so it is of a Send and its Recv (`pairs`). A verbose
+//! dump says when it stopped; of others `ended` tells about when.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use nccl_report_ingest::{Dataset, Table};
 
 use super::ended::Ends;
-use super::retransmit::{HostWindows, SlowSpan, is_slow};
+use super::pairs;
+use super::slow_spans::{HostWindows, SlowSpan, is_slow};
 use super::stretches::{Gathering, Stretches};
 use crate::Error;
 use crate::collective::gather::{self, Portion};
@@ -20,19 +21,29 @@ use crate::records::operation::semantics;
 use crate::records::traces;
 use crate::statistics::robust;
 
+/// What finds a record among those of a communicator.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecordKey {
+    pub(super) function: u32,
+    /// The rank, of those that number their operations by themselves.
+    pub(super) rank: Option<i64>,
+    pub(super) sequence_number: i64,
+}
+
 /// A slow transfer.
 #[derive(Debug, Clone)]
-struct Slow {
-    comm: usize,
-    function: u32,
-    sequence_number: i64,
+pub(super) struct Slow {
+    pub(super) comm: usize,
+    pub(super) records: Vec<RecordKey>,
     /// How long it took and usually takes, µs.
-    micros: f64,
-    usual: f64,
+    pub(super) micros: f64,
+    pub(super) usual: f64,
+    /// Ranks that lost the time.
+    pub(super) ranks: f64,
     /// It ended between these on each host, µs by that host's clock.
-    ended: BTreeMap<String, (i64, i64)>,
+    pub(super) ended: BTreeMap<String, (i64, i64)>,
     /// When it stopped on each host, µs by that host's clock.
-    stopped: BTreeMap<String, i64>,
+    pub(super) stopped: BTreeMap<String, i64>,
 }
 
 /// The slow transfers of every host of the dumps that talks with another.
@@ -42,20 +53,25 @@ pub(crate) fn windows(
     max_rows: u64,
 ) -> Result<BTreeMap<String, HostWindows>, Error> {
     let mut slow = Vec::new();
-    let mut rows = rows_of_comms(m);
-    for (c, rows) in rows.iter_mut().enumerate() {
-        // What stays on one host doesn't pass its network.
-        if hosts_of(m, c).len() < 2 {
-            *rows = 0;
+    for table in [Table::Collectives, Table::P2p] {
+        let mut rows = rows_of_comms(m, table == Table::P2p);
+        for (c, rows) in rows.iter_mut().enumerate() {
+            // What stays on one host doesn't pass its network. Half of the Sends don't tell which Recv is whose.
+            if hosts_of(m, c).len() < 2 || (table == Table::P2p && *rows > max_rows) {
+                *rows = 0;
+            }
         }
-    }
-    for portion in gather::portions(&rows, max_rows) {
-        if rows[portion.comms.clone()].iter().all(|&n| n == 0) {
-            continue;
-        }
-        let gathered = gather::gather(dataset, Table::Collectives, m, &portion)?;
-        for comm in portion.comms.clone().filter(|&c| rows[c] > 0) {
-            slow.extend(of_comm(m, comm, &order::matched(m, comm, &gathered)));
+        for portion in gather::portions(&rows, max_rows) {
+            if rows[portion.comms.clone()].iter().all(|&n| n == 0) {
+                continue;
+            }
+            let gathered = gather::gather(dataset, table, m, &portion)?;
+            for comm in portion.comms.clone().filter(|&c| rows[c] > 0) {
+                slow.extend(match table {
+                    Table::P2p => pairs::slow(m, comm, &gathered),
+                    _ => of_comm(m, comm, &order::matched(m, comm, &gathered)),
+                });
+            }
         }
     }
     let mut operating = when_stopped(dataset, m, &mut slow)?;
@@ -97,7 +113,8 @@ pub(crate) fn windows(
                 window: (from.saturating_mul(1000), to.saturating_mul(1000)),
                 micros: s.micros,
                 usual: s.usual,
-                ranks: m.topology.comms[s.comm].members.len() as f64,
+                ranks: s.ranks,
+                pair: s.records.iter().any(|r| r.rank.is_some()),
             });
         }
     }
@@ -119,11 +136,11 @@ fn hosts_of(m: &Measured, comm: usize) -> BTreeMap<&str, i64> {
         .collect()
 }
 
-/// Records of collectives of each communicator.
-fn rows_of_comms(m: &Measured) -> Vec<u64> {
+/// Records of collectives, or of Send and Recv, of each communicator.
+fn rows_of_comms(m: &Measured, p2p: bool) -> Vec<u64> {
     let mut rows = vec![0; m.topology.comms.len()];
     for (key, sums) in m.census.cells.iter() {
-        if key.timing == m.timing && !key.p2p {
+        if key.timing == m.timing && key.p2p == p2p {
             rows[m.topology.place[key.endpoint as usize].0 as usize] += sums.records;
         }
     }
@@ -132,7 +149,7 @@ fn rows_of_comms(m: &Measured) -> Vec<u64> {
 
 /// One communicator, in parts that fit.
 pub(super) fn portions_of(m: &Measured, comm: usize, max_rows: u64) -> Vec<Portion> {
-    let rows = rows_of_comms(m)[comm];
+    let rows = rows_of_comms(m, false)[comm];
     let parts = u32::try_from(rows.div_ceil(max_rows.max(1)).max(1)).unwrap_or(u32::MAX);
     (0..parts)
         .map(|part| Portion {
@@ -192,10 +209,14 @@ fn of_comm(m: &Measured, comm: usize, matched: &Matched) -> Vec<Slow> {
                 x.cell(),
                 Slow {
                     comm,
-                    function: x.cell().0,
-                    sequence_number: x.sequence_number(),
+                    records: vec![RecordKey {
+                        function: x.cell().0,
+                        rank: None,
+                        sequence_number: x.sequence_number(),
+                    }],
                     micros,
                     usual: 0.0,
+                    ranks: members as f64,
                     ended: ended_on(*ended),
                     stopped: BTreeMap::new(),
                 },
@@ -222,19 +243,13 @@ fn when_stopped(
     slow: &mut [Slow],
 ) -> Result<BTreeMap<String, Gathering>, Error> {
     let functions = m.census.functions.items();
-    let index: BTreeMap<(&str, &str, i64), usize> = slow
-        .iter()
-        .enumerate()
-        .map(|(i, s)| {
-            let id = m.topology.comms[s.comm].id.as_str();
-            (
-                (
-                    id,
-                    functions[s.function as usize].as_str(),
-                    s.sequence_number,
-                ),
-                i,
-            )
+    let index: BTreeMap<(&str, &str, Option<i64>, i64), usize> = (0..)
+        .zip(slow.iter())
+        .flat_map(|(i, s)| s.records.iter().map(move |r| (i, s.comm, r)))
+        .map(|(i, comm, r)| {
+            let id = m.topology.comms[comm].id.as_str();
+            let function = functions[r.function as usize].as_str();
+            ((id, function, r.rank, r.sequence_number), i)
         })
         .collect();
     let mut operating: BTreeMap<String, Gathering> = BTreeMap::new();
@@ -259,7 +274,8 @@ fn when_stopped(
             }
             let nanos = |micros: i64| micros.saturating_mul(1000);
             operating.push((nanos(row.ran.0), nanos(row.ran.1)));
-            if let Some(&i) = index.get(&(row.id, row.function, row.sequence_number)) {
+            let rank = row.p2p.then_some(row.rank);
+            if let Some(&i) = index.get(&(row.id, row.function, rank, row.sequence_number)) {
                 let stop = stopped.entry((i, row.host.to_owned())).or_insert(row.ran.1);
                 *stop = (*stop).max(row.ran.1);
             }

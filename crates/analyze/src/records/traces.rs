@@ -231,12 +231,14 @@ pub(crate) struct KernelRow<'a> {
     pub(crate) pid: i64,
     pub(crate) rank: i64,
     pub(crate) function: &'a str,
+    /// Whether it is a Send or a Recv, which each rank numbers by itself.
+    pub(crate) p2p: bool,
     pub(crate) sequence_number: i64,
     /// Start and stop of this channel, µs since the epoch.
     pub(crate) ran: (i64, i64),
 }
 
-/// Visits the channels of the collectives in one Parquet file of that table.
+/// Visits the channels of the operations in one Parquet file of that table.
 pub(crate) fn channels(path: &Path, mut visit: impl FnMut(KernelRow<'_>)) -> Result<(), Error> {
     let columns = [
         "kind",
@@ -265,7 +267,7 @@ pub(crate) fn channels(path: &Path, mut visit: impl FnMut(KernelRow<'_>)) -> Res
             let (Some(from), Some(to)) = (start.at(i), stop.at(i)) else {
                 continue;
             };
-            if from <= 0 || to < from || kind.at(i) == Some("p2p") {
+            if from <= 0 || to < from {
                 continue;
             }
             visit(KernelRow {
@@ -274,6 +276,7 @@ pub(crate) fn channels(path: &Path, mut visit: impl FnMut(KernelRow<'_>)) -> Res
                 pid: pid.at(i).unwrap_or(-1),
                 rank: rank.at(i).unwrap_or(-1),
                 function: function.at(i).unwrap_or_default(),
+                p2p: kind.at(i) == Some("p2p"),
                 sequence_number: sn.at(i).unwrap_or(-1),
                 ran: (from, to),
             });
