@@ -57,7 +57,7 @@ pub(crate) struct Causes {
     pub(crate) suspects: Vec<Suspect>,
 }
 
-/// A slow fabric is no cause of its own where retransmits of hosts explain at least this part of what it costs.
+/// A network that is slow for a time is no cause of its own where retransmits of hosts explain at least this part of what it costs.
 const MOST_OF_A_LOSS: f64 = 0.5;
 
 /// Looks for causes. `retransmits` are those that traces show; `call_micros` is the time of the calls in them, for jobs without dumps.
@@ -165,10 +165,17 @@ pub(crate) fn find(
             &h.standout,
         )),
     }));
-    // Retransmits on one host slow down whoever talks with it, which looks like the whole fabric.
+    // Retransmits on one host slow down whoever talks with it, which looks like the whole fabric; a few close together, like a card of that
+    // host or its peers at that time.
     let by_retransmits: f64 = retransmits.iter().map(|r| r.time_lost).sum();
+    let meets = |&u: &usize| {
+        let mut hosts = units[u].processes.iter();
+        hosts.any(|&p| (retransmits.iter()).any(|r| r.host == m.topology.processes[p].host))
+    };
     let explained = |l: &slow_link::SlowLink| {
-        l.scope == Scope::Fabric && by_retransmits >= MOST_OF_A_LOSS * l.time_lost
+        let for_a_time = !l.standout.whole && l.scope != Scope::Nvlink;
+        (l.scope == Scope::Fabric || (for_a_time && l.units.iter().all(meets)))
+            && by_retransmits >= MOST_OF_A_LOSS * l.time_lost
     };
     told.extend(links.iter().filter(|l| !explained(l)).map(|l| {
         let slow: Vec<&Unit> = l.units.iter().map(|&u| &units[u]).collect();

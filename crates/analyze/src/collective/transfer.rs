@@ -9,11 +9,11 @@ use crate::statistics::robust;
 const QUICK: f64 = 0.2;
 
 /// Chunks that the collectives of a function and size make at least, where they are shorter than usual: of a run of thirty steps a fifth, in
-/// which the network was slow, would fill none. In longer ones two transfers that take far too long are to stay the smaller part of a chunk.
+/// which the network was slow, would fill none.
 const LEAST_CHUNKS: usize = 6;
 
-/// Of three the median is none that sticks out.
-const SHORTEST_CHUNK: usize = 3;
+/// Two transfers that take far too long, by retransmits or a pause of the network, are to stay the smaller part of a chunk.
+const SHORTEST_CHUNK: usize = 5;
 
 /// Transfer times of one function and size over one stretch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
