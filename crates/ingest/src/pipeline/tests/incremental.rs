@@ -7,15 +7,18 @@ use std::time::{Duration, SystemTime};
 use super::job::{Job, dump, lines, rows, sends};
 use crate::{Dataset, Error, Table};
 
-/// Which files were written since: a rename puts another file, with another number, in the place.
+/// Which files were written since: a rename puts another file in the place, with a number that may have been another's, and a time.
 #[cfg(unix)]
-fn numbers(job: &Job) -> BTreeMap<String, u64> {
+fn numbers(job: &Job) -> BTreeMap<String, (u64, i64, i64)> {
     use std::os::unix::fs::MetadataExt;
     let names = job.files().into_keys();
     names
         .map(|name| {
             let metadata = std::fs::metadata(job.root().join(&name)).expect("there");
-            (name, metadata.ino())
+            (
+                name,
+                (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()),
+            )
         })
         .collect()
 }
