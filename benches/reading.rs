@@ -72,21 +72,30 @@ struct Collective<'a> {
     coll_timing_source: &'a str,
     coll_algobw_gbs: f64,
     coll_busbw_gbs: f64,
-    #[serde(borrow)]
-    event_trace_sn: Option<Trace<'a>>,
-    #[serde(borrow)]
-    event_trace_ts: Option<Trace<'a>>,
+    event_trace_sn: Option<Trace>,
+    event_trace_ts: Option<Trace>,
 }
 
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "fields are there to be parsed")]
-struct Trace<'a> {
+struct Trace {
     #[serde(alias = "coll_start_sn", alias = "coll_start_ts")]
     start: i64,
     #[serde(alias = "coll_stop_sn", alias = "coll_stop_ts")]
     stop: i64,
-    #[serde(borrow, default)]
-    kernel_events: Vec<std::collections::BTreeMap<&'a str, i64>>,
+    kernel_events: Vec<Event>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "fields are there to be parsed")]
+struct Event {
+    channel_id: i64,
+    #[serde(alias = "kernel_start_sn", alias = "kernel_start_ts")]
+    start: i64,
+    #[serde(alias = "kernel_stop_sn", alias = "kernel_stop_ts")]
+    stop: i64,
+    #[serde(alias = "kernel_record_sn", alias = "kernel_record_ts")]
+    record: i64,
 }
 
 fn event_trace(what: &str, channels: u64, first: u64) -> String {
