@@ -66,7 +66,8 @@ def panel(title, unit, points, x0):
     out.append(f'<polyline points="{path}" fill="none" stroke="#0072b2" stroke-width="2"/>')
     for n, (a, b) in enumerate(points):
         out.append(f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="3" fill="#0072b2"><title>{a:.2f} GB: {b:.3g} {unit}</title></circle>')
-        if n >= len(points) - 3:
+        # A label ends at its point: further to the left it would lie over the axis.
+        if n >= len(points) - 3 and a > 0.2 * most_x:
             out.append(f'<text x="{x(a):.1f}" y="{y(b) - 8:.1f}" text-anchor="end">{b:.3g} {unit}</text>')
     return out
 
