@@ -180,10 +180,20 @@ pub(crate) fn find(
     told.extend(links.iter().filter(|l| !explained(l)).map(|l| {
         let slow: Vec<&Unit> = l.units.iter().map(|&u| &units[u]).collect();
         let window = l.standout.start..l.standout.end;
+        let passed_on = budget::passed_on(m, &slow, &window);
+        let mut finding = verdicts::slow_link(m, &units, l);
+        // The budget lays it to the link as well, as far as there was such waiting; the impact is of the transfers alone.
+        let elsewhere: f64 = passed_on.values().sum();
+        if elsewhere > 0.0 {
+            let micros = verdicts::rounded(elsewhere);
+            finding
+                .evidence
+                .insert("waited_elsewhere_us".into(), micros);
+        }
         Told {
-            finding: verdicts::slow_link(m, &units, l),
+            finding,
             comms: slow.iter().map(|u| u.comm).collect(),
-            passed_on: budget::passed_on(m, &slow, &window),
+            passed_on,
             scene: None,
         }
     }));

@@ -165,7 +165,7 @@ fn unit(key: &str) -> Unit {
 }
 
 /// What the analysis calls some numbers, and what a person does.
-const LABELS: [(&str, &str); 22] = [
+const LABELS: [(&str, &str); 23] = [
     ("chance_among_equals", "chance among equal ranks"),
     ("chance_of_coincidence", "chance of a coincidence"),
     ("events", "late arrivals"),
@@ -206,6 +206,10 @@ const LABELS: [(&str, &str); 22] = [
     ("transfer_us", "transfer time, median of the slow"),
     ("typical_event_us", "typical late arrival"),
     ("wait_of_a_send_us", "wait of a Send to it"),
+    (
+        "waited_elsewhere_us",
+        "others wait elsewhere for whom it delays",
+    ),
 ];
 
 /// The key in words, without its unit.
