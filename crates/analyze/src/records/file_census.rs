@@ -63,7 +63,7 @@ pub(super) enum Kept {
     Spilled(SpilledFile),
 }
 
-/// Records that go to disk together, 32 bytes each.
+/// Records that go to disk together, 32 bytes each, and after which the groups are added to everybody's.
 const TOGETHER: usize = 1 << 16;
 
 /// Records of a group that its sample doesn't hold yet are at most so many, 40 bytes each.
