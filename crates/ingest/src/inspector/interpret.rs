@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::check::{self, Detail, Reason, Rejection};
 use super::evidence::is_evident;
-use super::fast::{self, Payload, Templates};
+use super::fast::{self, Payload, Spare, Templates};
 use super::marker::{Dump, Kind};
 use super::parse::{Flat, Parts, RawOperation, Slot, Text};
 use super::read::Sink;
-use super::record::{Body, Context, OperationKind, Record};
+use super::record::{Body, Context, OperationKind, Record, Trace};
 use super::repair::Repair;
 use super::salvage;
 use super::tally::{Counted, FileTally, Tally};
@@ -19,6 +19,7 @@ pub(super) struct Interpreter<'s, S> {
     tally: Tally,
     dump: Dump,
     templates: Templates,
+    spare: Spare,
     /// A trace of the Inspector's format has been seen.
     evident: bool,
     /// What the physical line needed: a byte-order mark or a carriage return taken off.
@@ -32,6 +33,7 @@ impl<'s, S: Sink> Interpreter<'s, S> {
             tally: Tally::new(name),
             dump: Dump::default(),
             templates: Templates::default(),
+            spare: Spare::default(),
             evident: false,
             line_repair: None,
         }
@@ -95,33 +97,40 @@ impl<'s, S: Sink> Interpreter<'s, S> {
         }
         let usual = first_of(repair, self.line_repair);
         let mut payload = Payload::default();
-        if let Some(recognised) = self.templates.recognise(text, &mut payload) {
+        if let Some(recognised) = self
+            .templates
+            .recognise(text, &mut payload, &mut self.spare)
+        {
             self.evident = true;
             self.dump.end();
             let context = Known {
                 context: recognised.context,
                 number: Some(recognised.number),
             };
-            return judge(
+            let trace = judge(
                 &mut self.tally,
                 self.sink,
                 Ok(context),
                 &mut payload,
                 line,
                 usual,
-            );
+            )?;
+            self.spare.keep(trace);
+            return Ok(());
         }
-        if fast::payload(&text[1..], &mut payload).is_some() {
+        if fast::payload(&text[1..], &mut payload, &mut self.spare).is_some() {
             self.evident = true;
             let context = from_marker(&mut self.dump, payload.kind());
-            return judge(
+            let trace = judge(
                 &mut self.tally,
                 self.sink,
                 context,
                 &mut payload,
                 line,
                 usual,
-            );
+            )?;
+            self.spare.keep(trace);
+            return Ok(());
         }
         let mut parts = Parts::default();
         if parts.read(text).is_err() {
@@ -230,7 +239,8 @@ impl<'s, S: Sink> Interpreter<'s, S> {
                 &mut raw.into(),
                 line,
                 repair,
-            ),
+            )
+            .map(|_| ()),
             Slot::Absent | Slot::Wrong => {
                 let key = if P { "p2p_perf" } else { "coll_perf" };
                 let refused = context.err().unwrap_or_else(|| not_an_object(key));
@@ -396,7 +406,7 @@ fn from_marker(dump: &mut Dump, kind: Kind) -> Result<Known<'_>, Rejection> {
     })
 }
 
-/// Checks an operation and gives it away.
+/// Checks an operation and gives it away; what is left of it is its trace.
 fn judge<S: Sink>(
     tally: &mut Tally,
     sink: &mut S,
@@ -404,7 +414,7 @@ fn judge<S: Sink>(
     payload: &mut Payload<'_>,
     line: u64,
     repair: Option<Repair>,
-) -> Result<(), S::Error> {
+) -> Result<Option<Box<Trace>>, S::Error> {
     let checked = context.and_then(|known| {
         let n_ranks = known.context.n_ranks;
         let checked = match payload {
@@ -421,10 +431,14 @@ fn judge<S: Sink>(
                 OperationKind::PointToPoint => Counted::PointToPoint,
             };
             tally.record(counted, line, first_of(repair, computed));
-            let body = Body::Operation(checked.operation);
-            sink.record(&known.record(body), line)
+            let record = known.record(Body::Operation(checked.operation));
+            sink.record(&record, line)?;
+            Ok(match record.body {
+                Body::Operation(operation) => operation.trace,
+                _ => None,
+            })
         }
-        Err(rejection) => tally.refuse(&rejection, line),
+        Err(rejection) => tally.refuse(&rejection, line).map(|()| None),
     }
 }
 

@@ -101,10 +101,10 @@ pub(in crate::inspector) fn operation<'a, const P: bool>(
             algo: std::mem::take(&mut raw.algo).known(),
             proto: std::mem::take(&mut raw.proto).known(),
             graph_captured: raw.graph_captured.0,
-            trace: trace(
-                std::mem::take(&mut raw.trace_ts),
-                std::mem::take(&mut raw.trace_sn),
-            ),
+            trace: raw.trace.take().or_else(|| {
+                let (ts, sn) = (&mut raw.trace_ts, &mut raw.trace_sn);
+                trace(std::mem::take(ts), std::mem::take(sn))
+            }),
         },
         bandwidth_computed,
     })

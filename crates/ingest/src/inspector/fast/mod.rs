@@ -9,3 +9,4 @@ mod trace;
 
 pub(super) use scan::{Payload, payload};
 pub(super) use template::Templates;
+pub(super) use trace::Spare;

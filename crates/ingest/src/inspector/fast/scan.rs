@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::digits::eight;
-use super::trace::traces;
+use super::trace::{Spare, traces};
 use crate::inspector::marker::Kind;
 use crate::inspector::parse::{Number, RawOperation, Text};
 
@@ -43,24 +43,32 @@ impl Payload<'_> {
 
 /// Reads `"coll_perf":{…}}` or `"p2p_perf":{…}}` to the end of the line; `None` for any other spelling, and then `into` holds nothing of use.
 #[inline]
-pub(in crate::inspector) fn payload<'a>(text: &'a [u8], into: &mut Payload<'a>) -> Option<()> {
+pub(in crate::inspector) fn payload<'a>(
+    text: &'a [u8],
+    into: &mut Payload<'a>,
+    spare: &mut Spare,
+) -> Option<()> {
     if let Some(rest) = text.strip_prefix(b"\"coll_perf\":{\"coll\":") {
         *into = Payload::default();
         match into {
-            Payload::Collective(raw) => collective(Scan(rest), raw),
+            Payload::Collective(raw) => collective(Scan(rest), raw, spare),
             Payload::PointToPoint(_) => None,
         }
     } else {
         let rest = text.strip_prefix(b"\"p2p_perf\":{\"p2p\":")?;
         let mut raw = RawOperation::default();
-        point_to_point(Scan(rest), &mut raw)?;
+        point_to_point(Scan(rest), &mut raw, spare)?;
         *into = Payload::PointToPoint(raw);
         Some(())
     }
 }
 
 #[inline]
-fn collective<'a>(mut scan: Scan<'a>, raw: &mut RawOperation<'a, false>) -> Option<()> {
+fn collective<'a>(
+    mut scan: Scan<'a>,
+    raw: &mut RawOperation<'a, false>,
+    spare: &mut Spare,
+) -> Option<()> {
     raw.function = scan.text()?;
     if scan.optional(b",\"coll_algo\":") {
         raw.algo = scan.text()?;
@@ -82,11 +90,16 @@ fn collective<'a>(mut scan: Scan<'a>, raw: &mut RawOperation<'a, false>) -> Opti
     if scan.0 == b"}}" {
         return Some(());
     }
-    traces(scan, raw).then_some(())
+    raw.trace = Some(traces::<false>(scan, spare)?);
+    Some(())
 }
 
 #[inline]
-fn point_to_point<'a>(mut scan: Scan<'a>, raw: &mut RawOperation<'a, true>) -> Option<()> {
+fn point_to_point<'a>(
+    mut scan: Scan<'a>,
+    raw: &mut RawOperation<'a, true>,
+    spare: &mut Spare,
+) -> Option<()> {
     raw.function = scan.text()?;
     scan.literal(b",\"p2p_sn\":")?;
     raw.sequence_number = scan.whole()?;
@@ -105,7 +118,8 @@ fn point_to_point<'a>(mut scan: Scan<'a>, raw: &mut RawOperation<'a, true>) -> O
     if scan.0 == b"}}" {
         return Some(());
     }
-    traces(scan, raw).then_some(())
+    raw.trace = Some(traces::<true>(scan, spare)?);
+    Some(())
 }
 
 /// Powers of ten.
@@ -182,7 +196,8 @@ impl<'a> Scan<'a> {
             }
             value = value * TENS[digits] + number;
             length += digits;
-            if digits < 8 {
+            // A stamp has sixteen: what follows the second eight is seldom a digit.
+            if digits < 8 || !self.0.get(length).is_some_and(u8::is_ascii_digit) {
                 break;
             }
         }

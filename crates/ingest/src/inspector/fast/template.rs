@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use super::scan::{Payload, Scan, payload};
+use super::trace::Spare;
 use crate::inspector::parse::Parts;
 use crate::inspector::record::Context;
 use crate::inspector::{check, parse::Slot};
@@ -68,10 +69,11 @@ impl Template {
         &'t mut self,
         line: &'a [u8],
         into: &mut Payload<'a>,
+        spare: &mut Spare,
     ) -> Option<Recognised<'t>> {
         let mut rest = Scan(line.strip_prefix(self.before.as_slice())?);
         let stamp = rest.digits()?;
-        payload(rest.0.strip_prefix(self.behind.as_slice())?, into)?;
+        payload(rest.0.strip_prefix(self.behind.as_slice())?, into, spare)?;
         self.context.dump_timestamp_us = check::timestamp(stamp)?;
         Some(Recognised {
             context: &self.context,
@@ -87,13 +89,14 @@ impl Templates {
         &'t mut self,
         line: &'a [u8],
         into: &mut Payload<'a>,
+        spare: &mut Spare,
     ) -> Option<Recognised<'t>> {
         let slot = slot(line)?;
         let found = self
             .slots
             .get_mut(slot)?
             .iter_mut()
-            .find_map(|template| template.recognise(line, into))?;
+            .find_map(|template| template.recognise(line, into, spare))?;
         // A recognised line earns back what learning costs.
         self.credit = (self.credit + 1).min(CREDIT);
         Some(found)
@@ -151,7 +154,7 @@ impl<'a> Cut<'a> {
         .into_iter()
         .find_map(|key| memmem::find(rest.0, key))?;
         let (behind, tail) = rest.0.split_at(behind + 2);
-        payload(tail, &mut Payload::default())?;
+        payload(tail, &mut Payload::default(), &mut Spare::default())?;
         Some(Self {
             before,
             behind,

@@ -8,7 +8,7 @@ mod proxy;
 mod value;
 
 pub(super) use dump_stats::RawDumpStats;
-pub(super) use object::{List, Slot};
+pub(super) use object::Slot;
 pub(super) use operation::{RawKernelEvent, RawOperation, RawTrace};
 pub(super) use parts::{Flat, Parts, RawHeader, RawMetadata, is_object};
 pub(super) use proxy::{RawProxy, RawProxyTimes, RawStep};

@@ -4,6 +4,7 @@ use serde::de::MapAccess;
 
 use super::object::{List, Object, Slot, object};
 use super::value::{Flag, Number, Text};
+use crate::inspector::record::Trace;
 
 object! {
     /// One entry of `kernel_events`, in `event_trace_ts` or `event_trace_sn`.
@@ -40,6 +41,8 @@ pub(in crate::inspector) struct RawOperation<'a, const P2P: bool> {
     pub(in crate::inspector) graph_captured: Flag,
     pub(in crate::inspector) trace_ts: Slot<Box<RawTrace>>,
     pub(in crate::inspector) trace_sn: Slot<Box<RawTrace>>,
+    /// Both traces, where they were read as one.
+    pub(in crate::inspector) trace: Option<Box<Trace>>,
 }
 
 impl<'de, const P2P: bool> Object<'de> for RawOperation<'de, P2P> {
