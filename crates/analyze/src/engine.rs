@@ -18,6 +18,7 @@ use crate::communicator::{Topology, family};
 use crate::comparison::{CommBlocks, Examined, Kept};
 use crate::facts::Job;
 use crate::host;
+use crate::kernels;
 use crate::measured::Measured;
 use crate::point_to_point::{self, Traffic, exchange};
 use crate::records::algorithms;
@@ -137,7 +138,13 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
     let timing = census.timing();
     let dump_interval = census.gaps.dump_interval();
     let n = topology.comms.len();
-    let clock = clock::offsets(&topology, &census.seen, dump_interval.unwrap_or(0.0));
+    let kernels = kernels::read(dataset, &topology, &census)?;
+    let functions = census.functions.items();
+    let ends_together = |f: u32, n_ranks| semantics(&functions[f as usize], n_ranks).ends_together;
+    let by_kernels = kernels::clocks::offsets(&topology, &kernels, ends_together);
+    let clock_of_kernels = by_kernels.is_some();
+    let clock = by_kernels
+        .unwrap_or_else(|| clock::offsets(&topology, &census.seen, dump_interval.unwrap_or(0.0)));
     let grid = TimeGrid::over(
         topology
             .comms
@@ -177,6 +184,8 @@ fn measure(dataset: &Dataset, options: &Options, keep_blocks: bool) -> Result<Me
         dropped: dropped(dataset, &census, &topology)?,
         stamps,
         clock,
+        clock_of_kernels,
+        kernels,
         grid,
         census,
         topology,

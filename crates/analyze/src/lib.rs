@@ -22,6 +22,8 @@ mod error;
 #[cfg(feature = "engine")]
 mod host;
 #[cfg(feature = "engine")]
+mod kernels;
+#[cfg(feature = "engine")]
 mod measured;
 mod options;
 #[cfg(feature = "engine")]

@@ -9,6 +9,7 @@ use crate::communicator::Topology;
 use crate::communicator::family::Kin;
 use crate::comparison::CommBlocks;
 use crate::facts::TimingSource;
+use crate::kernels::Kernels;
 use crate::point_to_point::in_order::InOrder;
 use crate::point_to_point::{PairFacts, PairKey};
 use crate::records::census::Census;
@@ -31,6 +32,10 @@ pub(crate) struct Measured {
     pub(crate) dump_interval: Option<f64>,
     /// For each process, how much its host's clock is ahead of the mean of all, µs.
     pub(crate) clock: Vec<f64>,
+    /// Whether that comes from kernels that stopped together, and not from when lines were written.
+    pub(crate) clock_of_kernels: bool,
+    /// Kernels of verbose dumps.
+    pub(crate) kernels: Kernels,
     /// Families.
     pub(crate) kin: Vec<Kin>,
     /// Family of each communicator.
@@ -128,6 +133,8 @@ impl Measured {
             timing: TimingSource::KernelGpu,
             dump_interval: None,
             clock: vec![0.0; processes as usize],
+            clock_of_kernels: false,
+            kernels: Kernels::default(),
             kin: Vec::new(),
             family_of: comms.iter().map(|x| x.0).collect(),
             facts: std::iter::repeat_with(CommFacts::default).take(n).collect(),

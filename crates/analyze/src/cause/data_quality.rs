@@ -166,15 +166,31 @@ fn clock_skew(m: &Measured) -> Option<Finding> {
     let (ahead, most) = offsets.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
     let (behind, least) = offsets.iter().min_by(|a, b| a.1.total_cmp(b.1))?;
     // Phases of the dump threads differ by up to an interval, so less than one can't be told from no difference.
-    let limit = SKEW_MICROS.max(m.dump_interval.unwrap_or(0.0));
+    let (limit, about, to) = if m.clock_of_kernels {
+        let from = "the difference is taken out";
+        (
+            SKEW_MICROS,
+            "",
+            format!("{from}, as their kernels stop together"),
+        )
+    } else {
+        let limit = SKEW_MICROS.max(m.dump_interval.unwrap_or(0.0));
+        let to = "the difference is taken out, to about a dump interval".to_owned();
+        (limit, "about ", to)
+    };
     (most - least > limit).then(|| {
+        let by_host: std::collections::BTreeMap<_, _> =
+            offsets.iter().map(|(h, o)| (h.clone(), o.round())).collect();
         let mut f = finding(
             FindingKind::ClockSkew,
             Severity::Info,
             "",
-            format!("Clocks differ: {} is about {} ahead of {}. Findings don't rest on clocks; where things of several hosts are shown over time, the difference is taken out, to about a dump interval.", words::name(ahead), words::duration(most - least), words::name(behind)),
+            format!("Clocks differ: {} is {about}{} ahead of {}. Findings don't rest on clocks; where things of several hosts are shown over time, {to}.", words::name(ahead), words::duration(most - least), words::name(behind)),
             "Let chrony or PTP discipline the clocks of all hosts.",
-            vec![("offset_us_by_host", json!(offsets.iter().map(|(h, o)| (h.clone(), o.round())).collect::<std::collections::BTreeMap<_, _>>()))],
+            vec![
+                ("offset_us_by_host", json!(by_host)),
+                ("offsets_from", json!(if m.clock_of_kernels { "kernels" } else { "dumps" })),
+            ],
         );
         f.subjects = vec![Subject { host: ahead.clone(), pid: None, local_rank: None, global_rank: None }, Subject { host: behind.clone(), pid: None, local_rank: None, global_rank: None }];
         f

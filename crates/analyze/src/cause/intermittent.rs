@@ -76,6 +76,8 @@ pub(crate) struct Intermittent {
     pub(crate) window: Range<usize>,
     /// Share of the communicator's time that its other ranks lost.
     pub(crate) local_share: f64,
+    /// Whether it meets a culprit that costs far more.
+    pub(crate) beside_culprit: bool,
 }
 
 impl Intermittent {
@@ -292,6 +294,7 @@ fn judge(m: &Measured, candidates: &[Candidate], i: usize, tries: f64) -> Option
             always: c.always,
             window: c.window.clone(),
             local_share: if time > 0.0 { lost / time } else { 0.0 },
+            beside_culprit: false,
         };
         if best.as_ref().is_none_or(|b| found.chance < b.chance) {
             best = Some(found);

@@ -3,6 +3,7 @@
 //! In order: slow links, from transfers alone; ranks that are late by themselves; ranks that are so now and then; hosts all of
 //! whose ranks are late though none of these explains it; stages. Victims of one are not findings of another.
 
+mod began;
 mod budget;
 mod carried;
 mod data_quality;
@@ -22,6 +23,7 @@ mod pace;
 mod persistence;
 mod pictures;
 mod pipeline;
+mod residue;
 pub(crate) mod retransmit_words;
 mod slow_link;
 mod stage;
@@ -107,8 +109,10 @@ pub(crate) fn find(
     intermittent.retain(|i| i.costs_more(m, &late));
     late.retain(|l| !intermittent.iter().any(|i| i.process == l.process));
     // Late in each step, where only a few operations of a step meet it.
-    let (always, intermittent): (Vec<_>, Vec<_>) = intermittent.into_iter().partition(|i| i.always);
+    let (always, mut intermittent): (Vec<_>, Vec<_>) =
+        intermittent.into_iter().partition(|i| i.always);
     late.extend(always.iter().map(|i| LateRank::of_pauses(m, i)));
+    residue::mark(&places, &spanning, &late, &mut intermittent);
     let mut explained = late_host::hosts_of(m, &late);
     explained.extend(
         intermittent
@@ -150,7 +154,7 @@ pub(crate) fn find(
             finding: verdicts::intermittent(m, i),
             comms: BTreeSet::from([i.comm]),
             passed_on: BTreeMap::new(),
-            scene: Some(Scene::of_rank(place, i.typical_micros, None)),
+            scene: Some(Scene::of_pauses(place, i.typical_micros, i.events)),
         }
     }));
     told.extend(hosts.iter().map(|h| Told {
@@ -210,6 +214,7 @@ pub(crate) fn find(
         passed_on: BTreeMap::new(),
         scene: None,
     }));
+    began::weigh(m, &mut told);
     told.sort_by(|a, b| {
         let share = |t: &Told| t.finding.impact.share_of_collective_time;
         share(b)

@@ -20,6 +20,8 @@ pub(super) struct Scene {
     pub(super) micros: f64,
     /// When, in stretches of time; `None` for the whole run.
     pub(super) window: Option<Range<usize>>,
+    /// How often, for one that is late now and then.
+    pub(super) events: Option<f64>,
 }
 
 impl Scene {
@@ -29,6 +31,15 @@ impl Scene {
             places: BTreeSet::from([place]),
             micros,
             window: when.filter(|s| !s.whole).map(|s| s.start..s.end),
+            events: None,
+        }
+    }
+
+    /// Of one rank in one communicator, which is late so often in the run.
+    pub(super) fn of_pauses(place: (usize, usize), micros: f64, events: f64) -> Self {
+        Self {
+            events: Some(events),
+            ..Self::of_rank(place, micros, None)
         }
     }
 
@@ -52,6 +63,7 @@ impl Scene {
             places: places.collect(),
             micros,
             window: (!when.whole).then_some(when.start..when.end),
+            events: None,
         }
     }
 

@@ -200,7 +200,10 @@ pub(crate) fn intermittent(m: &Measured, i: &Intermittent) -> Finding {
             "",
         ),
         kind: FindingKind::IntermittentLateRank,
-        severity: if i.chance > SURE_CHANCE || words::unsure_place(m, i.comm, i.process) {
+        severity: if i.chance > SURE_CHANCE
+            || i.beside_culprit
+            || words::unsure_place(m, i.comm, i.process)
+        {
             Severity::Info
         } else {
             severity(&impact)

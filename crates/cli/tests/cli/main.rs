@@ -17,3 +17,4 @@ mod rules;
 mod shards;
 mod terminal;
 mod usage;
+mod verbose;

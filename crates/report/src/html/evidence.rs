@@ -165,7 +165,7 @@ fn unit(key: &str) -> Unit {
 }
 
 /// What the analysis calls some numbers, and what a person does.
-const LABELS: [(&str, &str); 23] = [
+const LABELS: [(&str, &str); 27] = [
     ("chance_among_equals", "chance among equal ranks"),
     ("chance_of_coincidence", "chance of a coincidence"),
     ("events", "late arrivals"),
@@ -175,6 +175,16 @@ const LABELS: [(&str, &str); 23] = [
         "fast_of_the_same_kind",
         "fast communicators and pairs of the same kind",
     ),
+    (
+        "kernel_starts_after_peers_us",
+        "its kernels began after the others', mean",
+    ),
+    ("kernel_starts_as_late", "its kernels began that late"),
+    (
+        "kernel_starts_compared",
+        "collectives whose starts were compared",
+    ),
+    ("kernel_starts_last_share", "its kernels began last"),
     ("late_us_per_operation", "late by, mean of an operation"),
     (
         "link_busbw_at_other_times_gbs",
