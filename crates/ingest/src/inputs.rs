@@ -142,7 +142,7 @@ impl LineCounts {
     }
 }
 
-fn add_counts(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
+pub(crate) fn add_counts(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
     for (name, count) in counts {
         *sum.entry(name.clone()).or_default() += count;
     }

@@ -3,6 +3,7 @@
 mod one_database;
 mod one_file;
 mod plan;
+mod slices;
 #[cfg(test)]
 mod tests;
 

@@ -54,6 +54,47 @@ pub struct Census {
     pub rows_beyond: u64,
 }
 
+impl Census {
+    /// Adds what the lines that follow hold.
+    pub(crate) fn append(&mut self, next: Self) {
+        let either = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| match (a, b) {
+            (Some(a), Some(b)) => Some(of(a, b)),
+            (a, b) => a.or(b),
+        };
+        self.first_dump_us = either(self.first_dump_us, next.first_dump_us, i64::min);
+        self.last_dump_us = either(self.last_dump_us, next.last_dump_us, i64::max);
+        self.rows_beyond += next.rows_beyond;
+        for process in next.processes {
+            if let Err(place) = self.processes.binary_search(&process)
+                && self.processes.len() < KEPT
+            {
+                self.processes.insert(place, process);
+            }
+        }
+        for seen in next.communicators {
+            let of = |c: &CommunicatorSeen| (c.id.as_str(), c.rank).cmp(&(&seen.id, seen.rank));
+            match self.communicators.binary_search_by(of) {
+                Ok(place) => self.communicators[place].append(&seen),
+                Err(place) if self.communicators.len() < KEPT => {
+                    self.communicators.insert(place, seen);
+                }
+                Err(_) => self.rows_beyond += seen.collectives + seen.p2p,
+            }
+        }
+    }
+}
+
+impl CommunicatorSeen {
+    fn append(&mut self, next: &Self) {
+        self.collectives += next.collectives;
+        self.p2p += next.p2p;
+        self.coll_sn = match (self.coll_sn, next.coll_sn) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
 /// Takes the census while records go by.
 #[derive(Debug, Default)]
 pub(super) struct Taker {

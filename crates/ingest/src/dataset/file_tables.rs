@@ -47,11 +47,8 @@ impl<'a> FileTables<'a> {
         }
     }
 
-    /// Completes all files, and only then gives them their names. `before_change` is called between, unless there is no file.
-    pub(crate) fn finish(
-        self,
-        before_change: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<(Vec<TableFile>, Census), Error> {
+    /// Completes all files, which keep their temporary names.
+    pub(super) fn stage(self) -> Result<(Vec<Staged>, Census), Error> {
         let staged = [
             self.collectives.finish()?,
             self.p2p.finish()?,
@@ -59,13 +56,28 @@ impl<'a> FileTables<'a> {
             self.proxy.finish()?,
             self.dump_stats.finish()?,
         ];
-        let staged: Vec<_> = staged.into_iter().flatten().collect();
-        if !staged.is_empty() {
-            before_change()?;
-        }
-        let files = staged.into_iter().map(Staged::persist);
-        Ok((files.collect::<Result<_, _>>()?, self.census.finish()))
+        Ok((staged.into_iter().flatten().collect(), self.census.finish()))
     }
+
+    /// Completes all files, and only then gives them their names. `before_change` is called between, unless there is no file.
+    pub(crate) fn finish(
+        self,
+        before_change: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(Vec<TableFile>, Census), Error> {
+        let (staged, census) = self.stage()?;
+        Ok((persist(staged, before_change)?, census))
+    }
+}
+
+/// Gives files their names, after `before_change`, unless there are none.
+pub(super) fn persist(
+    staged: Vec<Staged>,
+    before_change: impl FnOnce() -> Result<(), Error>,
+) -> Result<Vec<TableFile>, Error> {
+    if !staged.is_empty() {
+        before_change()?;
+    }
+    staged.into_iter().map(Staged::persist).collect()
 }
 
 impl Sink for FileTables<'_> {

@@ -136,7 +136,7 @@ pub(super) struct HashingFile {
 }
 
 impl HashingFile {
-    fn new(file: NamedTempFile) -> Self {
+    pub(super) fn new(file: NamedTempFile) -> Self {
         Self {
             file,
             hash: Xxh3::new(),

@@ -29,9 +29,9 @@ pub(crate) struct TableWriter<'a, C> {
 
 /// A complete Parquet file that still has its temporary name; it vanishes when dropped.
 pub(super) struct Staged {
-    temporary: NamedTempFile,
-    place: PathBuf,
-    table_file: TableFile,
+    pub(super) temporary: NamedTempFile,
+    pub(super) place: PathBuf,
+    pub(super) table_file: TableFile,
 }
 
 impl<'a, C: Columns> TableWriter<'a, C> {

@@ -22,7 +22,7 @@ pub(super) fn is_evident(text: &[u8]) -> bool {
 }
 
 /// What a stream is that can't be a dump, by its first bytes.
-pub(super) fn foreign_format(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn foreign_format(head: &[u8]) -> Option<&'static str> {
     const FORMATS: [(&[u8], &str); 9] = [
         (b"SQLite format 3\0", "a SQLite database"),
         (

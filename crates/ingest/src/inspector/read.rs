@@ -45,11 +45,7 @@ pub fn read_dump<S: Sink>(
             ..FileTally::default()
         });
     }
-    let mut reader = Reader {
-        interpreter: Interpreter::new(name, sink),
-        spread: Spread::default(),
-        list: None,
-    };
+    let mut reader = Reader::new(Interpreter::new(name, sink), None);
     let mut told = 0;
     loop {
         while let Some(line) = lines.buffered() {
@@ -71,11 +67,20 @@ pub fn read_dump<S: Sink>(
 fn finish<S: Sink, R: Read>(interpreter: Interpreter<'_, S>, lines: &Lines<R>) -> FileTally {
     let damage = lines.damage().map(ToString::to_string);
     let evident = interpreter.is_dump();
-    let tally = interpreter.finish();
+    account(interpreter.finish(), evident, damage, lines.bytes())
+}
+
+/// The account of a whole file, given that of its lines, whether any was a dump's, why it ends early, and its bytes of text.
+pub(crate) fn account(
+    tally: FileTally,
+    evident: bool,
+    damage: Option<String>,
+    bytes_inflated: u64,
+) -> FileTally {
     if evident {
         return FileTally {
             damage,
-            bytes_inflated: lines.bytes(),
+            bytes_inflated,
             ..tally
         };
     }
@@ -87,21 +92,39 @@ fn finish<S: Sink, R: Read>(interpreter: Interpreter<'_, S>, lines: &Lines<R>) -
     FileTally {
         skipped: Some(reason),
         damage,
-        bytes_inflated: lines.bytes(),
+        bytes_inflated,
         ..FileTally::default()
     }
 }
 
 /// Puts together what belongs together: lines, records over many lines, lists of records.
-struct Reader<'s, S> {
+pub(super) struct Reader<'s, S> {
     interpreter: Interpreter<'s, S>,
     spread: Spread,
     /// Whether the file is one list over many lines; unknown before its first line with text.
     list: Option<bool>,
 }
 
-impl<S: Sink> Reader<'_, S> {
-    fn line(&mut self, line: Line<'_>) -> Result<(), S::Error> {
+impl<'s, S: Sink> Reader<'s, S> {
+    /// A reader whose next line is the first of the file, or one of which it is known whether it is of a list over many lines.
+    pub(super) fn new(interpreter: Interpreter<'s, S>, list: Option<bool>) -> Self {
+        Self {
+            interpreter,
+            spread: Spread::default(),
+            list,
+        }
+    }
+
+    /// Whether a line that comes next, and has a context of its own, would be read the same in a file of its own.
+    pub(super) fn stands_alone(&self) -> bool {
+        !self.spread.is_open() && self.list == Some(false)
+    }
+
+    pub(super) fn into_interpreter(self) -> Interpreter<'s, S> {
+        self.interpreter
+    }
+
+    pub(super) fn line(&mut self, line: Line<'_>) -> Result<(), S::Error> {
         let mut bytes = line.bytes;
         if line.too_long {
             self.break_off(true)?;
@@ -225,7 +248,7 @@ impl<S: Sink> Reader<'_, S> {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), S::Error> {
+    pub(super) fn end(&mut self) -> Result<(), S::Error> {
         self.break_off(false)
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{Reason, Rejection};
 use super::repair::Repair;
-use crate::inputs::{LineCounts, LineExample};
+use crate::inputs::{LineCounts, LineExample, add_counts};
 
 /// Lines shown of each reason.
 const EXAMPLES: usize = 3;
@@ -48,6 +48,43 @@ impl FileTally {
     #[must_use]
     pub fn records_total(&self) -> u64 {
         self.records.values().sum()
+    }
+
+    /// Adds the account of the lines that follow.
+    pub(crate) fn append(&mut self, next: Self) {
+        self.lines += next.lines;
+        add_counts(&mut self.records, &next.records);
+        for (kind, count) in next.unknown_kinds {
+            add_kind(&mut self.unknown_kinds, kind, count);
+        }
+        self.rejected.append(next.rejected);
+        self.repaired.append(next.repaired);
+        self.truncated_dumps += next.truncated_dumps;
+        self.lines_parsed += next.lines_parsed;
+        self.bytes_inflated += next.bytes_inflated;
+    }
+}
+
+impl LineCounts {
+    /// Adds those of the lines that follow, and of their examples as many as there is room for.
+    fn append(&mut self, next: Self) {
+        self.lines += next.lines;
+        for example in next.examples {
+            let same = |known: &&LineExample| known.reason == example.reason;
+            if self.examples.iter().filter(same).count() < EXAMPLES {
+                self.examples.push(example);
+            }
+        }
+        add_counts(&mut self.by_reason, &next.by_reason);
+    }
+}
+
+/// Counts an unknown kind; those beyond the limit as one.
+fn add_kind(kinds: &mut BTreeMap<String, u64>, kind: String, count: u64) {
+    if kinds.contains_key(&kind) || kinds.len() < UNKNOWN_KINDS {
+        *kinds.entry(kind).or_default() += count;
+    } else {
+        *kinds.entry("…".to_owned()).or_default() += count;
     }
 }
 
@@ -123,13 +160,7 @@ impl Tally {
 
     pub(super) fn unknown_kind(&mut self, key: &str) {
         let key: String = key.chars().take(KIND_LENGTH).collect();
-        if let Some(count) = self.unknown_kinds.get_mut(&key) {
-            *count += 1;
-        } else if self.unknown_kinds.len() < UNKNOWN_KINDS {
-            self.unknown_kinds.insert(key, 1);
-        } else {
-            *self.unknown_kinds.entry("…".to_owned()).or_default() += 1;
-        }
+        add_kind(&mut self.unknown_kinds, key, 1);
     }
 
     /// Words are asked for only where they are shown.

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::Options;
 use super::one_database::read_database;
 use super::plan::Step;
-use crate::dataset::{Entry, FileTables, Place};
+use super::slices::{SLICE, read_slices};
+use crate::dataset::{Census, Entry, FileTables, Joined, Place};
 use crate::inspector::read_dump;
 use crate::source::{Bytes, Opened, ReadAhead, database, is_named_like_a_database};
-use crate::{Error, Progress, SkippedFile};
+use crate::{Error, Progress, SkippedFile, TableFile};
 
 /// What became of an input.
 pub(super) enum Outcome {
@@ -38,14 +39,7 @@ pub(super) fn read_one(
     }
     let opened = match Opened::open(&step.candidate.path) {
         Ok(opened) => opened,
-        Err(error) => {
-            progress.advanced(step.candidate.bytes, 0);
-            progress.file_done();
-            return Ok(Outcome::Unreadable(SkippedFile {
-                path: name.to_owned(),
-                reason: format!("can't be opened: {error}"),
-            }));
-        }
+        Err(error) => return Ok(unreadable(step, progress, &error)),
     };
     let place = Place {
         root: &options.dataset,
@@ -53,21 +47,29 @@ pub(super) fn read_one(
         compression_level: options.compression_level,
         apart: ahead,
     };
-    let mut tables = FileTables::new(place, name);
-    let mut input = Watched {
-        on_disk: opened.bytes_on_disk(),
-        inner: match ahead {
-            true => Input::Ahead(ReadAhead::new(opened)),
-            false => Input::Direct(Box::new(opened)),
-        },
-        reported: 0,
-        io_failed: false,
-        progress,
-        cancel,
+    let ratio = if opened.is_gzip() { GZIP_RATIO } else { 1 };
+    let text_about = ratio.saturating_mul(step.candidate.bytes);
+    let mut input = Watched::new(opened, ahead, progress, cancel);
+    let mut on_progress = |records| progress.advanced(0, records);
+    let mut sliced = None;
+    if ahead && text_about >= WORTH_SLICING {
+        let threads = (SLICE, rayon::current_num_threads());
+        sliced = read_slices(&mut input, name, place, threads, &mut on_progress)?;
+        if sliced.is_none() && !cancel.load(Ordering::Relaxed) {
+            input = match Opened::open(&step.candidate.path) {
+                Ok(opened) => input.again(opened),
+                Err(error) => return Ok(unreadable(step, progress, &error)),
+            };
+        }
+    }
+    let (mut tally, tables) = match sliced {
+        Some(sliced) => (sliced.tally, Tables::Joined(Box::new(sliced.tables))),
+        None => {
+            let mut tables = FileTables::new(place, name);
+            let tally = read_dump(&mut input, name, &mut tables, &mut on_progress)?;
+            (tally, Tables::Streamed(Box::new(tables)))
+        }
     };
-    let mut tally = read_dump(&mut input, name, &mut tables, &mut |records| {
-        progress.advanced(0, records);
-    })?;
     if cancel.load(Ordering::Relaxed) {
         return Err(Error::Cancelled);
     }
@@ -95,6 +97,39 @@ pub(super) fn read_one(
         trace: None,
         tables,
     })))
+}
+
+fn unreadable(step: &Step, progress: &dyn Progress, error: &io::Error) -> Outcome {
+    progress.advanced(step.candidate.bytes, 0);
+    progress.file_done();
+    Outcome::Unreadable(SkippedFile {
+        path: step.candidate.name.clone(),
+        reason: format!("can't be opened: {error}"),
+    })
+}
+
+/// A text of fewer bytes is read from its beginning to its end.
+const WORTH_SLICING: u64 = 2 * SLICE as u64;
+
+/// How many times as long as its gzip a dump is, about.
+const GZIP_RATIO: u64 = 10;
+
+/// Tables of a file that was read from its beginning to its end, or in slices.
+enum Tables<'a> {
+    Streamed(Box<FileTables<'a>>),
+    Joined(Box<Joined<'a>>),
+}
+
+impl Tables<'_> {
+    fn finish(
+        self,
+        before_change: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(Vec<TableFile>, Census), Error> {
+        match self {
+            Self::Streamed(tables) => tables.finish(before_change),
+            Self::Joined(tables) => tables.finish(before_change),
+        }
+    }
 }
 
 /// Bytes, from this thread or another.
@@ -131,6 +166,35 @@ struct Watched<'a> {
     io_failed: bool,
     progress: &'a dyn Progress,
     cancel: &'a AtomicBool,
+}
+
+impl<'a> Watched<'a> {
+    fn new(
+        opened: Opened,
+        ahead: bool,
+        progress: &'a dyn Progress,
+        cancel: &'a AtomicBool,
+    ) -> Self {
+        Self {
+            on_disk: opened.bytes_on_disk(),
+            inner: match ahead {
+                true => Input::Ahead(ReadAhead::new(opened)),
+                false => Input::Direct(Box::new(opened)),
+            },
+            reported: 0,
+            io_failed: false,
+            progress,
+            cancel,
+        }
+    }
+
+    /// The same file from its beginning; what was reported isn't again.
+    fn again(self, opened: Opened) -> Self {
+        Self {
+            reported: self.reported,
+            ..Self::new(opened, true, self.progress, self.cancel)
+        }
+    }
 }
 
 impl Read for Watched<'_> {

@@ -131,6 +131,11 @@ impl Opened {
         })
     }
 
+    /// Whether what has been seen of it is gzip.
+    pub(crate) fn is_gzip(&self) -> bool {
+        matches!(self.source, Source::Gzip(_))
+    }
+
     /// How many bytes on disk have been read so far, for showing progress while the reader is borrowed.
     #[must_use]
     pub fn bytes_on_disk(&self) -> Arc<AtomicU64> {
