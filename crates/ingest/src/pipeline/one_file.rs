@@ -49,10 +49,11 @@ pub(super) fn read_one(
     };
     let ratio = if opened.is_gzip() { GZIP_RATIO } else { 1 };
     let text_about = ratio.saturating_mul(step.candidate.bytes);
-    let mut input = Watched::new(opened, ahead, progress, cancel);
+    let slicing = ahead && text_about >= WORTH_SLICING;
+    let mut input = Watched::new(opened, ahead && !slicing, progress, cancel);
     let mut on_progress = |records| progress.advanced(0, records);
     let mut sliced = None;
-    if ahead && text_about >= WORTH_SLICING {
+    if slicing {
         let threads = (SLICE, rayon::current_num_threads());
         sliced = read_slices(&mut input, name, place, threads, &mut on_progress)?;
         if sliced.is_none() && !cancel.load(Ordering::Relaxed) {

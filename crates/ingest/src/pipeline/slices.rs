@@ -27,7 +27,9 @@ pub(super) struct Sliced<'a> {
 /// A slice to take apart.
 struct Job {
     place: usize,
+    /// A buffer, and how much of it is the slice.
     text: Vec<u8>,
+    length: usize,
     first_line: u64,
     is_last: bool,
 }
@@ -124,7 +126,7 @@ fn work(jobs: &Mutex<Receiver<Job>>, report: &Sender<Done>, name: &str, place: P
         };
         let Ok(job) = next else { return };
         let slice = Slice {
-            text: &job.text,
+            text: &job.text[..job.length],
             first_line: job.first_line,
             is_last: job.is_last,
         };
@@ -213,21 +215,25 @@ impl<'r> Cutter<'r> {
 
     /// The next slice, in a buffer that is used again; `None` at the end, or where it can't be cut.
     fn next(&mut self, mut text: Vec<u8>) -> Option<Job> {
-        text.clear();
-        text.append(&mut self.carried);
+        let mut length = self.carried.len();
+        if text.len() < length {
+            text.resize(length, 0);
+        }
+        text[..length].copy_from_slice(&self.carried);
+        self.carried.clear();
         let mut wanted = self.size;
         loop {
-            self.fill(&mut text, wanted);
-            if self.place == 0 && foreign_format(&text).is_some() {
+            self.fill(&mut text, &mut length, wanted);
+            if self.place == 0 && foreign_format(&text[..length]).is_some() {
                 self.gave_up = true;
                 return None;
             }
             if self.ended {
                 break;
             }
-            if let Some(cut) = last_start(&text) {
-                self.carried.extend_from_slice(&text[cut..]);
-                text.truncate(cut);
+            if let Some(cut) = last_start(&text[..length]) {
+                self.carried.extend_from_slice(&text[cut..length]);
+                length = cut;
                 break;
             }
             if wanted >= LONGEST.max(self.size) {
@@ -236,29 +242,31 @@ impl<'r> Cutter<'r> {
             }
             wanted *= 2;
         }
-        if self.ended && text.is_empty() && self.place > 0 {
+        if self.ended && length == 0 && self.place > 0 {
             return None;
         }
         let job = Job {
             place: self.place,
             first_line: self.line,
-            is_last: self.ended && self.carried.is_empty(),
+            is_last: self.ended,
             text,
+            length,
         };
         self.place += 1;
-        self.line += memchr::memchr_iter(b'\n', &job.text).count() as u64;
+        self.line += memchr::memchr_iter(b'\n', &job.text[..length]).count() as u64;
         Some(job)
     }
 
     /// Reads until there are so many bytes, or the stream ends.
-    fn fill(&mut self, text: &mut Vec<u8>, wanted: usize) {
-        let mut length = text.len();
-        text.resize(wanted.max(length), 0);
-        while length < text.len() && !self.ended {
-            match self.input.read(&mut text[length..]) {
+    fn fill(&mut self, text: &mut Vec<u8>, length: &mut usize, wanted: usize) {
+        if text.len() < wanted {
+            text.resize(wanted, 0);
+        }
+        while *length < wanted && !self.ended {
+            match self.input.read(&mut text[*length..wanted]) {
                 Ok(0) => self.ended = true,
                 Ok(n) => {
-                    length += n;
+                    *length += n;
                     self.bytes += n as u64;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -268,7 +276,6 @@ impl<'r> Cutter<'r> {
                 }
             }
         }
-        text.truncate(length);
     }
 }
 

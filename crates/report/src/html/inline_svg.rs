@@ -1,5 +1,7 @@
 //! Puts a standalone SVG into the page: ids must not clash with those of other figures, and nothing may act or load.
 
+use std::borrow::Cow;
+
 /// The drawing with every id prefixed and a name on its root, ready to stand in an HTML document.
 ///
 /// `None` when it isn't what our figures are: unbalanced quotes, or an element that runs or embeds something. The caller then
@@ -97,19 +99,22 @@ fn push_attribute(
         return Some(());
     }
     let value = match name {
-        "id" => format!("{prefix}-{value}"),
+        "id" => Cow::Owned(format!("{prefix}-{value}")),
         "aria-labelledby" | "aria-describedby" => {
             let ids: Vec<String> = value
                 .split_whitespace()
                 .map(|id| format!("{prefix}-{id}"))
                 .collect();
-            ids.join(" ")
+            Cow::Owned(ids.join(" "))
         }
         "href" | "xlink:href" => match value.strip_prefix('#') {
-            Some(id) => format!("#{prefix}-{id}"),
+            Some(id) => Cow::Owned(format!("#{prefix}-{id}")),
             None => return Some(()),
         },
-        _ => value.replace("url(#", &format!("url(#{prefix}-")),
+        _ if value.contains("url(#") => {
+            Cow::Owned(value.replace("url(#", &format!("url(#{prefix}-")))
+        }
+        _ => Cow::Borrowed(value),
     };
     out.push(' ');
     out.push_str(name);

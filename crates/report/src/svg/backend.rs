@@ -18,7 +18,7 @@ pub(super) const UNITS: f64 = 10.0;
 const MIDDLE_TO_BASELINE: f64 = 0.36;
 
 /// Draws the shapes, one element each, in order.
-pub(super) fn draw(shapes: &[Shape], width: f64, height: f64) -> String {
+pub(super) fn draw<'s>(shapes: impl Iterator<Item = &'s Shape>, width: f64, height: f64) -> String {
     let mut out = String::new();
     {
         let mut backend =

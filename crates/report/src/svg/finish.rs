@@ -1,5 +1,6 @@
 //! plotters' output → a drawing that stands alone: named, described, small, and readable on light and dark ground.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -20,38 +21,50 @@ pub(crate) struct Meta<'a> {
 
 /// An element as the backend wrote it, taken apart; attribute values and text are escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Element {
-    pub(super) tag: String,
-    pub(super) attributes: Vec<(String, String)>,
-    pub(super) text: Option<String>,
-    pub(super) note: Option<String>,
+pub(super) struct Element<'r> {
+    pub(super) tag: &'r str,
+    pub(super) attributes: Vec<Attribute<'r>>,
+    pub(super) text: Option<&'r str>,
+    pub(super) note: Option<&'r str>,
 }
 
-impl Element {
+/// A key and its value.
+pub(super) type Attribute<'r> = (&'r str, Cow<'r, str>);
+
+impl Element<'_> {
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.attributes
             .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value.as_ref())
     }
 
-    pub(super) fn write(&self, out: &mut String) {
-        let _ = write!(out, "<{}", self.tag);
-        for (key, value) in &self.attributes {
-            let _ = write!(out, " {key}=\"{value}\"");
+    /// Writes it, with those of its attributes that are `wanted`.
+    pub(super) fn write(&self, wanted: impl Fn(&str) -> bool, out: &mut String) {
+        out.push('<');
+        out.push_str(self.tag);
+        for attribute in self.attributes.iter().filter(|a| wanted(a.0)) {
+            write_attribute(attribute, out);
         }
         if self.text.is_none() && self.note.is_none() {
             out.push_str("/>");
             return;
         }
         out.push('>');
-        if let Some(note) = &self.note {
+        if let Some(note) = self.note {
             let _ = write!(out, "<title>{}</title>", escape(note));
         }
-        if let Some(text) = &self.text {
+        if let Some(text) = self.text {
             out.push_str(text);
         }
         let _ = write!(out, "</{}>", self.tag);
+    }
+}
+
+/// Writes an attribute, with a space before it.
+pub(super) fn write_attribute((key, value): &Attribute<'_>, out: &mut String) {
+    for part in [" ", key, "=\"", value, "\""] {
+        out.push_str(part);
     }
 }
 
@@ -61,10 +74,10 @@ impl Canvas {
         // Its own ground, so that a viewer without themes shows dark on light on any page.
         let mut ground = Self::default();
         ground.rect(Rect::new(0.0, 0.0, width, height), Colour::Surface);
-        let shapes = [ground.shapes, self.shapes.clone()].concat();
-        let raw = backend::draw(&shapes, width, height);
+        let shapes = || ground.shapes.iter().chain(&self.shapes);
+        let raw = backend::draw(shapes(), width, height);
         let mut elements = parse(&raw);
-        annotate(&mut elements, &shapes);
+        annotate(&mut elements, shapes());
         for element in &mut elements {
             tidy(element);
         }
@@ -88,55 +101,58 @@ impl Canvas {
 }
 
 /// Takes the backend's lines apart: an element a line, a text's content on a line of its own.
-fn parse(raw: &str) -> Vec<Element> {
-    let mut elements = Vec::new();
+fn parse(raw: &str) -> Vec<Element<'_>> {
+    let mut elements: Vec<Element<'_>> = Vec::new();
     for line in raw.lines() {
         let Some(inside) = line.strip_prefix('<').filter(|l| !l.starts_with('/')) else {
             // Text is escaped, so a line that begins with "<" is never text.
             if let Some(Element { tag, text, .. }) = elements.last_mut()
-                && tag == "text"
+                && *tag == "text"
                 && !line.starts_with('<')
             {
-                *text = Some(line.to_owned());
+                *text = Some(line);
             }
             continue;
         };
         let inside = inside.trim_end_matches('>').trim_end_matches('/');
         let (tag, mut rest) = inside.split_once(' ').unwrap_or((inside, ""));
-        let mut element = Element {
-            tag: tag.to_owned(),
-            ..Element::default()
-        };
+        if tag == "svg" {
+            continue;
+        }
+        let mut attributes = Vec::with_capacity(8);
         while let Some((key, after)) = rest.split_once("=\"") {
             let Some((value, next)) = after.split_once('"') else {
                 break;
             };
-            element
-                .attributes
-                .push((key.trim().to_owned(), value.to_owned()));
+            attributes.push((key.trim(), Cow::Borrowed(value)));
             rest = next;
         }
-        if element.tag != "svg" {
-            elements.push(element);
-        }
+        elements.push(Element {
+            tag,
+            attributes,
+            ..Element::default()
+        });
     }
     elements
 }
 
-fn annotate(elements: &mut [Element], shapes: &[Shape]) {
+fn annotate<'r>(elements: &mut [Element<'r>], shapes: impl Iterator<Item = &'r Shape> + Clone) {
     // One element a shape; should the backend ever skip one, notes would slip to a neighbour.
-    debug_assert_eq!(elements.len(), shapes.len());
-    if elements.len() == shapes.len() {
-        for (element, shape) in elements.iter_mut().zip(shapes) {
-            element.note.clone_from(&shape.note);
-            if let Form::Rects(rects) = &shape.form {
-                element.tag = "path".to_owned();
-                (element.attributes).retain(|(key, _)| !GEOMETRY.contains(&key.as_str()));
-                let crisp = ("shape-rendering".to_owned(), "crispEdges".to_owned());
-                // Else neighbouring cells show seams.
-                element.attributes.push(crisp);
-                element.attributes.push(("d".to_owned(), outlines(rects)));
-            }
+    let as_many = elements.len() == shapes.clone().count();
+    debug_assert!(as_many);
+    if !as_many {
+        return;
+    }
+    for (element, shape) in elements.iter_mut().zip(shapes) {
+        element.note = shape.note.as_deref();
+        if let Form::Rects(rects) = &shape.form {
+            element.tag = "path";
+            (element.attributes).retain(|(key, _)| !GEOMETRY.contains(key));
+            // Else neighbouring cells show seams.
+            let crisp = ("shape-rendering", Cow::Borrowed("crispEdges"));
+            element.attributes.push(crisp);
+            let outlines = ("d", Cow::Owned(outlines(rects)));
+            element.attributes.push(outlines);
         }
     }
 }
@@ -165,11 +181,11 @@ fn outlines(rects: &[Rect]) -> String {
 }
 
 /// Drops what says nothing, and places text by its baseline alone, which viewers agree on.
-fn tidy(element: &mut Element) {
+fn tidy(element: &mut Element<'_>) {
     let filled = element.get("fill").is_some_and(|fill| fill != "none");
     let closed = element.tag != "polyline" && element.tag != "line";
     element.attributes.retain_mut(|(key, value)| {
-        match (key.as_str(), value.as_str()) {
+        match (*key, value.as_ref()) {
             ("dy" | "font-family", _)
             | ("opacity", "1")
             | ("stroke", "none")
@@ -180,14 +196,17 @@ fn tidy(element: &mut Element) {
                     "fill-opacity"
                 } else {
                     "stroke-opacity"
-                }
-                .to_owned();
+                };
             }
             ("font-size", _) => {
                 let size: f64 = value.parse().unwrap_or(120.0);
-                *value = format!("{}", size.round());
+                *value = Cow::Owned(format!("{}", size.round()));
             }
-            ("points", _) => *value = value.trim_end().to_owned(),
+            ("points", _) => {
+                if let Cow::Borrowed(points) = value {
+                    *points = points.trim_end();
+                }
+            }
             _ => {}
         }
         true
@@ -196,12 +215,12 @@ fn tidy(element: &mut Element) {
 
 /// A rule for each colour that occurs. `light-dark()` follows the `color-scheme` that the page sets; a drawing that
 /// is a document of its own follows the reader's preference.
-fn style_sheet(elements: &[Element]) -> String {
+fn style_sheet(elements: &[Element<'_>]) -> String {
     let used: BTreeSet<(&str, &str)> = elements
         .iter()
         .flat_map(|e| &e.attributes)
-        .filter(|(key, _)| key == "fill" || key == "stroke")
-        .map(|(key, value)| (key.as_str(), value.as_str()))
+        .filter(|(key, _)| *key == "fill" || *key == "stroke")
+        .map(|(key, value)| (*key, value.as_ref()))
         .collect();
     let mut seen = BTreeSet::new();
     let mut css = format!("svg.{CLASS}:root{{color-scheme:light dark}}");

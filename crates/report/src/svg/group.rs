@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::finish::Element;
+use super::finish::{Attribute, Element, write_attribute};
 
 /// Attributes that children inherit.
 const INHERITED: [&str; 8] = [
@@ -19,64 +19,48 @@ const INHERITED: [&str; 8] = [
 /// From this many neighbours on, a group is shorter than repeating.
 const GROUP_FROM: usize = 3;
 
-type Style = Vec<(String, String)>;
+fn is_inherited(key: &str) -> bool {
+    INHERITED.contains(&key)
+}
 
-fn split(element: &Element) -> (Style, Element) {
-    let (style, own) = element
-        .attributes
-        .iter()
-        .cloned()
-        .partition(|(key, _)| INHERITED.contains(&key.as_str()));
-    let rest = Element {
-        attributes: own,
-        ..element.clone()
-    };
-    (style, rest)
+/// The attributes that children inherit.
+fn style<'e>(element: &'e Element<'_>) -> impl Iterator<Item = &'e Attribute<'e>> {
+    element.attributes.iter().filter(|a| is_inherited(a.0))
 }
 
 /// Writes the elements in order, neighbours of one style as a group, plain rectangles among them as one path.
-pub(super) fn write(elements: &[Element], out: &mut String) {
-    let parts: Vec<(Style, Element)> = elements.iter().map(split).collect();
-    for run in parts.chunk_by(|a, b| a.0 == b.0) {
-        let style = &run[0].0;
-        let plain = run.iter().all(|(_, e)| e.tag == "rect" && e.note.is_none());
+pub(super) fn write(elements: &[Element<'_>], out: &mut String) {
+    for run in elements.chunk_by(|a, b| style(a).eq(style(b))) {
+        let plain = run.iter().all(|e| e.tag == "rect" && e.note.is_none());
         if run.len() >= GROUP_FROM && plain {
-            write_rectangles(style, run, out);
+            write_rectangles(run, out);
         } else if run.len() >= GROUP_FROM {
             out.push_str("<g");
-            write_attributes(style, out);
+            style(&run[0]).for_each(|attribute| write_attribute(attribute, out));
             out.push('>');
-            for (_, element) in run {
-                element.write(out);
+            for element in run {
+                element.write(|key| !is_inherited(key), out);
             }
             out.push_str("</g>");
         } else {
-            for (style, element) in run {
-                let mut whole = element.clone();
-                whole.attributes.extend(style.iter().cloned());
-                whole.write(out);
+            for element in run {
+                element.write(|_| true, out);
             }
         }
         out.push('\n');
     }
 }
 
-fn write_attributes(attributes: &Style, out: &mut String) {
-    for (key, value) in attributes {
-        let _ = write!(out, " {key}=\"{value}\"");
-    }
-}
-
 /// Rectangles as one path of relative moves, a third of the bytes. Edges are kept crisp, else neighbouring cells show seams.
-fn write_rectangles(style: &Style, run: &[(Style, Element)], out: &mut String) {
+fn write_rectangles(run: &[Element<'_>], out: &mut String) {
     out.push_str("<path shape-rendering=\"crispEdges\"");
-    write_attributes(style, out);
+    style(&run[0]).for_each(|attribute| write_attribute(attribute, out));
     out.push_str(" d=\"");
-    let number = |element: &Element, name: &str| -> i64 {
+    let number = |element: &Element<'_>, name: &str| -> i64 {
         element.get(name).and_then(|v| v.parse().ok()).unwrap_or(0)
     };
     let mut at: Option<(i64, i64)> = None;
-    for (_, element) in run {
+    for element in run {
         let (x, y) = (number(element, "x"), number(element, "y"));
         let (w, h) = (number(element, "width"), number(element, "height"));
         // Closing a subpath returns to its start, from which the next move counts.
@@ -94,23 +78,23 @@ fn write_rectangles(style: &Style, run: &[(Style, Element)], out: &mut String) {
 mod tests {
     use super::*;
 
-    fn rect(x: i32, fill: &str, note: Option<&str>) -> Element {
+    fn rect<'r>(x: i32, fill: &'r str, note: Option<&'r str>) -> Element<'r> {
         let pairs = [
             ("x", x.to_string()),
-            ("y", "5".into()),
-            ("width", "9".into()),
-            ("height", "8".into()),
-            ("fill", fill.into()),
+            ("y", "5".to_owned()),
+            ("width", "9".to_owned()),
+            ("height", "8".to_owned()),
+            ("fill", fill.to_owned()),
         ];
         Element {
-            tag: "rect".into(),
-            attributes: pairs.into_iter().map(|(k, v)| (k.to_string(), v)).collect(),
+            tag: "rect",
+            attributes: pairs.into_iter().map(|(k, v)| (k, v.into())).collect(),
             text: None,
-            note: note.map(str::to_owned),
+            note,
         }
     }
 
-    fn written(elements: &[Element]) -> String {
+    fn written(elements: &[Element<'_>]) -> String {
         let mut out = String::new();
         write(elements, &mut out);
         out
