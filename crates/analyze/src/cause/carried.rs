@@ -14,6 +14,30 @@ use crate::statistics::window::Standout;
 /// Pauses explain a host's lateness from this part on: operations that overlap with computing see the same delay several times.
 const PAUSES: f64 = 0.2;
 
+/// Processes that a culprit carries along: those of its communicators inside its host, through which delay passes at once, and the
+/// replicas of a pipeline that they are in. Communicators over hosts are where it shows.
+pub(super) fn reached(
+    m: &Measured,
+    places: &[Vec<(usize, usize)>],
+    replicas: &Replicas,
+    culprit: usize,
+) -> BTreeSet<usize> {
+    let home = m.topology.processes[culprit].host.as_str();
+    let inside = |c: usize| {
+        let members = m.topology.comms[c].members.iter();
+        members
+            .map(|x| x.1.0 as usize)
+            .all(|p| m.topology.processes[p].host == home)
+    };
+    let near = places[culprit]
+        .iter()
+        .filter(|x| inside(x.0))
+        .flat_map(|x| m.topology.comms[x.0].members.iter())
+        .map(|x| x.1.0 as usize)
+        .chain([culprit]);
+    near.flat_map(|p| replicas.fellows(p).chain([p])).collect()
+}
+
 /// Hosts most of whose ranks a culprit carries along: those in its communicators, and the replicas of a pipeline that they are in.
 pub(super) fn carried_along(
     m: &Measured,
@@ -27,22 +51,7 @@ pub(super) fn carried_along(
     }
     let mut out = BTreeSet::new();
     for culprit in culprits {
-        // Communicators inside its host carry delay on at once; those over hosts are where it shows.
-        let home = m.topology.processes[culprit].host.as_str();
-        let inside = |c: usize| {
-            let members = m.topology.comms[c].members.iter();
-            members
-                .map(|x| x.1.0 as usize)
-                .all(|p| m.topology.processes[p].host == home)
-        };
-        let near: BTreeSet<usize> = places[culprit]
-            .iter()
-            .filter(|x| inside(x.0))
-            .flat_map(|x| m.topology.comms[x.0].members.iter())
-            .map(|x| x.1.0 as usize)
-            .chain([culprit])
-            .collect();
-        let far: BTreeSet<usize> = near.iter().flat_map(|&p| replicas.fellows(p)).collect();
+        let far = reached(m, places, replicas, culprit);
         let mut carried: BTreeMap<&str, usize> = BTreeMap::new();
         for &p in &far {
             *carried

@@ -4,6 +4,7 @@
 //! whose ranks are late though none of these explains it; stages. Victims of one are not findings of another.
 
 mod began;
+mod behind;
 mod budget;
 mod carried;
 mod data_quality;
@@ -84,6 +85,17 @@ pub(crate) fn find(
     let waits = Waits::of(m);
     let brought = (&delay, &waits);
     let mut late = late_rank::late_ranks(m, &places, &owns, &spanning, &replicas, brought);
+    // Delayed by a slow link. A pair that is slow holds up the whole replica.
+    let by_links: BTreeSet<usize> = links
+        .iter()
+        .filter(|l| l.scope != Scope::Fabric)
+        .flat_map(|l| &l.units)
+        .flat_map(|&u| units[u].processes.iter().copied())
+        .flat_map(|p| replicas.fellows(p).chain([p]))
+        .collect();
+    behind::drop_victims_of_pauses(
+        m, &places, &spanning, &replicas, &by_links, brought, &mut late,
+    );
     let mut hosts = late_host::gather_ranks(m, &mut late);
     // Late all the time, on a late host, or delayed by a slow link: what they do now and then is explained.
     // What reaches the others of its replica is, too; what a late rank does besides may cost more.
@@ -95,15 +107,7 @@ pub(crate) fn find(
         (0..m.topology.processes.len())
             .filter(|&p| hosts.iter().any(|h| h.host == m.topology.processes[p].host)),
     );
-    late_processes.extend(
-        links
-            .iter()
-            .filter(|l| l.scope != Scope::Fabric)
-            .flat_map(|l| &l.units)
-            .flat_map(|&u| units[u].processes.iter().copied())
-            // A pair that is slow holds up the whole replica.
-            .flat_map(|p| replicas.fellows(p).chain([p])),
-    );
+    late_processes.extend(by_links);
     let mut intermittent =
         intermittent::intermittents(m, &places, &spanning, &replicas, &late_processes, brought);
     intermittent.retain(|i| i.costs_more(m, &late));
