@@ -13,6 +13,7 @@ mod destinations;
 mod ended;
 mod excess;
 mod explain;
+pub(crate) mod given;
 mod kept;
 mod late_windows;
 mod naming;

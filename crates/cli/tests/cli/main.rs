@@ -16,4 +16,5 @@ mod report;
 mod rules;
 mod shards;
 mod terminal;
+mod traces;
 mod usage;
