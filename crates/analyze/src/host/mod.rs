@@ -25,11 +25,13 @@ mod prepared;
 mod receiver;
 pub(crate) mod retransmit;
 mod running;
+mod sides;
 mod slow_calls;
 mod slow_spans;
 mod store;
 mod stretches;
 mod transfers;
 mod unsure;
+mod ways;
 
 pub(crate) use explain::{Examined, Suspect, SuspectOf, examine, explain};
