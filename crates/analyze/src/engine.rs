@@ -37,8 +37,9 @@ use crate::{Error, Options};
 /// The records of a dataset are read once where they fit into memory, and never more of them held than [`Options::max_rows`].
 ///
 /// # Errors
-/// When a file of the dataset can't be read or isn't one of ours.
+/// When a file of the dataset can't be read or isn't one of ours, or [`Options::hosts_of_traces`] names what isn't a trace.
 pub fn analyze(dataset: &Dataset, options: &Options) -> Result<Job, Error> {
+    host::given::check(dataset, &options.hosts_of_traces)?;
     let m = measure(dataset, options, false)?;
     let mut job = conclude(dataset, options, m)?;
     if let Some(rules) = &options.rules {

@@ -30,6 +30,16 @@ pub enum Error {
         /// Which column.
         column: String,
     },
+    /// A trace that was named by hand can't be followed.
+    #[error("failed to use {file} as a trace of host {host}: {why}", file = file.display())]
+    Trace {
+        /// Of which host it is said to be.
+        host: String,
+        /// As it was named.
+        file: PathBuf,
+        /// What stands against it.
+        why: String,
+    },
     /// Records that memory doesn't hold can't be kept on disk.
     #[error("failed to keep records in a temporary file in {folder}: {source}", folder = folder.display())]
     Spill {

@@ -8,6 +8,10 @@ use crate::facts::{Finding, FindingKind, Severity, Subject, WindowSource};
 use crate::host::retransmit::{Blame, Retransmits};
 use crate::measured::Measured;
 
+/// A finding of less confidence warns at most, however much time it lays to a host. It stands for a chance of coincidence of one in half
+/// a million; findings begin at one in a thousand, which a cluster with many jobs reaches by coincidence now and then.
+const SURE_ENOUGH: f64 = 0.8;
+
 /// Connections listed.
 const MOST_CONNECTIONS: usize = 4;
 
@@ -40,15 +44,27 @@ fn who(r: &Retransmits) -> (String, String) {
                 "TCP segments to host {host} are lost, and {} send them again",
                 words::list(senders)
             ),
-            format!(
-                "Several hosts send again to {host} and hardly to others, so look there first: {LOOK}; {rdma}"
-            ),
+            if r.connections.is_empty() {
+                format!(
+                    "What several hosts send to {host} holds retransmits and what these send to others doesn't, so look there first: {LOOK}; {rdma}"
+                )
+            } else {
+                format!(
+                    "Several hosts send again to {host} and hardly to others, so look there first: {LOOK}; {rdma}"
+                )
+            },
         ),
         Blame::Either { receiver } => (
             format!("TCP retransmits of host {host}, or lost segments to host {receiver}"),
-            format!(
-                "{host} sends most of them again to {receiver}; what others send there doesn't tell whose side it is, or nobody else sends there at the time. On both look at {LOOK}; {rdma}"
-            ),
+            if r.connections.is_empty() {
+                format!(
+                    "What third hosts send to {receiver} holds retransmits as well, too few to tell whose side it is. On both look at {LOOK}; {rdma}"
+                )
+            } else {
+                format!(
+                    "{host} sends most of them again to {receiver}; what others send there doesn't tell whose side it is, or nobody else sends there at the time. On both look at {LOOK}; {rdma}"
+                )
+            },
         ),
         Blame::Open { senders, others } => (
             format!("TCP retransmits of {}", words::list(senders)),
@@ -77,17 +93,18 @@ pub(crate) fn finding(m: &Measured, r: &Retransmits, call_micros: f64) -> Findin
     };
     let (summary, advice) = who(r);
     let open = r.is_open();
+    let sure = confidence(-r.chance.max(1e-300).log10(), 3.0, r.hosts().len());
     let connections = r.connections.iter().take(MOST_CONNECTIONS);
     Finding {
         id: id(r),
         kind: FindingKind::TcpRetransmits,
         // Where it is left open who it is, nobody is accused.
-        severity: if open {
-            Severity::Info
-        } else {
-            severity(&impact)
+        severity: match severity(&impact) {
+            _ if open => Severity::Info,
+            Severity::Critical if sure < SURE_ENOUGH => Severity::Warning,
+            other => other,
         },
-        confidence: confidence(-r.chance.max(1e-300).log10(), 3.0, r.hosts().len()),
+        confidence: sure,
         summary: format!(
             "{summary}: {} of {} retransmits fall into slow operations{} ({} a second there, {} elsewhere){to}; {} took {}, where {} is usual.",
             words::count(r.inside.0),

@@ -3,10 +3,11 @@
 //! Names are matched with those of the dumps whatever their case and domain. Where two hosts would do, neither is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nccl_report_ingest::SourceFile;
 
+use super::given::meant;
 use crate::facts::{KnownBy, TraceFile};
 use crate::units::Timestamp;
 
@@ -67,31 +68,22 @@ impl Attributed {
     }
 }
 
-/// Attributes every trace. `given` is the user's word: a host, and the end of a file's path. The sentences say what couldn't be told.
+/// Attributes every trace. `given` is the user's word: a host, and the end of a file's path, as [`super::given::check`] has found them good. The
+/// sentences say what couldn't be told.
 pub(crate) fn attribute(
     files: &[&SourceFile],
     dump_hosts: &BTreeSet<&str>,
     given: &[(String, PathBuf)],
 ) -> (Vec<Attributed>, Vec<String>) {
     let mut notes = Vec::new();
-    for (host, file) in given {
-        let meant = files.iter().filter(|f| is_meant(file, &f.path)).count();
-        if meant != 1 {
-            notes.push(format!(
-                "{} for host {host} means {} of the traces, so nothing was made of it.",
-                file.display(),
-                if meant == 0 { "none" } else { "several" }
-            ));
-        }
-    }
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let places: Vec<Vec<usize>> = given.iter().map(|(_, path)| meant(path, &paths)).collect();
     let attributed = files
         .iter()
-        .map(|file| {
-            let said = given.iter().find(|(_, path)| {
-                is_meant(path, &file.path)
-                    && files.iter().filter(|f| is_meant(path, &f.path)).count() == 1
-            });
-            of_file(file, dump_hosts, said.map(|s| s.0.as_str()), &mut notes)
+        .enumerate()
+        .map(|(i, file)| {
+            let said = given.iter().zip(&places).find(|(_, of)| **of == [i]);
+            of_file(file, dump_hosts, said.map(|s| s.0.0.as_str()), &mut notes)
         })
         .collect();
     (attributed, notes)
@@ -188,8 +180,7 @@ fn same_host<'a>(name: &str, hosts: &BTreeSet<&'a str>) -> Match<'a> {
     let ways: [&dyn Fn(&str) -> bool; 3] = [
         &|host| host == name,
         &|host| host.eq_ignore_ascii_case(name),
-        // Two different domains are two different hosts.
-        &|host| short(host) == short(name) && (!host.contains('.') || !name.contains('.')),
+        &|host| alike(host, name),
     ];
     for way in ways {
         match one(hosts.iter().copied().filter(|host| way(host))) {
@@ -198,6 +189,12 @@ fn same_host<'a>(name: &str, hosts: &BTreeSet<&'a str>) -> Match<'a> {
         }
     }
     Match::None
+}
+
+/// Whether two names are of one host whatever their case, and where only one has a domain. Two different domains are two different hosts.
+pub(super) fn alike(a: &str, b: &str) -> bool {
+    let domains = a.contains('.') && b.contains('.');
+    a.eq_ignore_ascii_case(b) || (!domains && short(a) == short(b))
 }
 
 /// The host of the dumps whose name stands in the file's name, or else in that of the nearest folder; of several, one that holds all
@@ -266,11 +263,6 @@ fn stem(path: &str) -> String {
     name.split_once('.')
         .map_or(name, |(stem, _)| stem)
         .to_owned()
-}
-
-/// Whether the path that the user typed is that of an input: one is the end of the other.
-fn is_meant(typed: &Path, input: &str) -> bool {
-    typed.ends_with(input) || Path::new(input).ends_with(typed)
 }
 
 #[cfg(test)]
@@ -345,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_word_comes_first_and_an_unclear_one_is_told() {
+    fn the_users_word_comes_first() {
         let (a, b) = (file("n/a.db", &["x"], 0), file("m/a.db", &["y"], 0));
         let dumps = ["gpu-1"].into();
         let given = [("GPU-1".to_owned(), PathBuf::from("/data/n/a.db"))];
@@ -355,9 +347,11 @@ mod tests {
             (Some("gpu-1"), Some("y"))
         );
         assert!(notes.is_empty());
-        let given = [("gpu-1".to_owned(), PathBuf::from("a.db"))];
-        let (got, notes) = attribute(&[&a, &b], &dumps, &given);
-        assert_eq!(got[0].host(Some("x")), Some("x"));
-        assert!(notes[0].contains("several"), "{notes:?}");
+    }
+
+    #[test]
+    fn names_of_one_host_differ_in_case_and_by_a_domain() {
+        assert!(alike("GPU-1", "gpu-1.a") && alike("n.A", "N.a") && !alike("n.a", "n.b"));
+        assert!(!alike("10.0.0.1", "10.0.0.2") && !alike("gpu-1", "gpu-2"));
     }
 }

@@ -166,6 +166,7 @@ fn of_cause(cause: Cause, kept: &Kept, s: &Setting<'_>) -> Verdict {
     let more = match happened {
         Happened::Times(_) => None,
         Happened::Moments(at) => excess(&[Part {
+            how_many: None,
             running: s.running,
             at,
             length: s.length,

@@ -14,6 +14,8 @@ use super::running::Running;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub(crate) running: &'a Running,
+    /// How many operations ran, where only wider times are known than they ran: in a run full of such times this tells more.
+    pub(crate) how_many: Option<&'a Running>,
     /// Moments within the span, in order.
     pub(crate) at: &'a [i64],
     /// How long an operation is, ns: what comes with one is a burst.
@@ -47,9 +49,9 @@ struct Fitted {
 }
 
 impl Fitted {
-    fn of(part: &Part<'_>) -> Option<Self> {
-        let length = part.running.length();
-        let mut levels = part.running.levels().to_vec();
+    fn of(part: &Part<'_>, running: &Running) -> Option<Self> {
+        let length = running.length();
+        let mut levels = running.levels().to_vec();
         let ran: f64 = levels.iter().map(|l| l.0 * l.1).sum();
         let squares: f64 = levels.iter().map(|l| l.0 * l.0 * l.1).sum();
         let spread = squares - ran * ran / length;
@@ -59,7 +61,7 @@ impl Fitted {
         }
         levels.iter_mut().for_each(|l| l.1 /= length);
         let n = part.at.len() as f64;
-        let sum: f64 = part.at.iter().map(|&at| part.running.at(at)).sum();
+        let sum: f64 = part.at.iter().map(|&at| running.at(at)).sum();
         let added = (sum - n * ran / length) / spread;
         let base = (n - added * ran) / length;
         let (added, base) = if base < 0.0 {
@@ -78,12 +80,12 @@ impl Fitted {
     }
 
     /// Pearson's sum over times as long as an operation, and their number.
-    fn pearson(&self, part: &Part<'_>) -> (f64, f64) {
-        let length = part.running.length();
+    fn pearson(&self, part: &Part<'_>, running: &Running) -> (f64, f64) {
+        let length = running.length();
         let wide = part.length.max(1.0).min(length);
         // A rate of zero is only one that wasn't met: half an event.
         let least = 0.5 * wide / length;
-        let start = part.running.start();
+        let start = running.start();
         let bin = |at: i64| (at.saturating_sub(start) as f64 / wide).floor();
         let sum: f64 = part
             .at
@@ -91,7 +93,7 @@ impl Fitted {
             .map(|same| {
                 let from = start.saturating_add((bin(same[0]) * wide) as i64);
                 let to = from.saturating_add(wide as i64);
-                let ran = part.running.up_to(to) - part.running.up_to(from);
+                let ran = running.up_to(to) - running.up_to(from);
                 let expected = (self.base * wide + self.added * ran).max(least);
                 (same.len() as f64).powi(2) / expected
             })
@@ -100,11 +102,28 @@ impl Fitted {
     }
 }
 
-/// The excess over all hosts together, each against its own rate; `None` where nothing can be compared.
+/// The excess over all hosts together, each against its own rate; `None` where nothing can be compared. Where it is looked at in two ways,
+/// by whether an operation ran and by how many, the clearer counts, with the harmonic mean of the chances (Wilson, 2019), which holds for looks that
+/// depend on each other: of two that say the same it is the chance, of one that says nothing it is twice that of the other.
 pub(crate) fn excess(parts: &[Part<'_>]) -> Option<Excess> {
+    let whether = by(parts, |part| part.running);
+    if parts.iter().all(|part| part.how_many.is_none()) {
+        return whether;
+    }
+    let many = by(parts, |part| part.how_many.unwrap_or(part.running));
+    let (Some(a), Some(b)) = (whether, many) else {
+        return whether.or(many);
+    };
+    let least = f64::MIN_POSITIVE;
+    let chance = 2.0 / (1.0 / a.chance.max(least) + 1.0 / b.chance.max(least));
+    let clearer = if b.chance < a.chance { b } else { a };
+    Some(Excess { chance, ..clearer })
+}
+
+fn by<'a>(parts: &[Part<'a>], running: impl Fn(&Part<'a>) -> &'a Running) -> Option<Excess> {
     let fitted: Vec<(Fitted, &Part<'_>)> = parts
         .iter()
-        .filter_map(|part| Some((Fitted::of(part)?, part)))
+        .filter_map(|part| Some((Fitted::of(part, running(part))?, part)))
         .filter(|(f, _)| f.n > 0.0)
         .collect();
     let ran: f64 = fitted.iter().map(|(f, _)| f.ran).sum();
@@ -115,7 +134,7 @@ pub(crate) fn excess(parts: &[Part<'_>]) -> Option<Excess> {
     let anyway: f64 = fitted.iter().map(|(f, _)| f.base * f.ran).sum();
     let (pearson, bins) = fitted
         .iter()
-        .map(|(f, part)| f.pearson(part))
+        .map(|(f, part)| f.pearson(part, running(part)))
         .fold((0.0, 0.0), |s, x| (s.0 + x.0, s.1 + x.1));
     // Two rates were fitted to each host.
     let freedom = (bins - 2.0 * fitted.len() as f64).max(1.0);
@@ -184,11 +203,12 @@ fn tail(numbers: &[(f64, &[(f64, f64)])], sum: f64) -> f64 {
     }
     let theta = f64::midpoint(low, high);
     let (cumulant, _, variance) = of_all(theta);
-    // Sums of whole numbers come in steps, and reach each step before it is passed; of others this asks a little too much.
+    // Sums of whole numbers come in steps, and reach each step before it is passed; of others this asks a little too much, and of how many
+    // there were no more than of whether there was one.
     let step = theta
         * numbers
             .iter()
-            .filter_map(|(_, levels)| levels.last().map(|l| l.0))
+            .filter_map(|(_, levels)| levels.last().map(|l| l.0.min(1.0)))
             .fold(0.0, f64::max);
     let stepped = step / (1.0 - f64::exp(-step)).max(1e-12);
     let scale = theta * variance.sqrt();
@@ -285,6 +305,7 @@ mod tests {
     fn judged(at: &[i64]) -> Excess {
         excess(&[Part {
             running: &running(),
+            how_many: None,
             at,
             length: 40e6,
         }])
@@ -339,6 +360,7 @@ mod tests {
         let always = Running::of(std::iter::once(((0, 100), 100.0)), (0, 100));
         let part = Part {
             running: &always,
+            how_many: None,
             at: &[1, 2, 3],
             length: 10.0,
         };

@@ -17,7 +17,7 @@ use super::slow_calls::{self, Found};
 use super::slow_spans::HostWindows;
 use super::store::HostTraces;
 use super::stretches::Stretch;
-use super::transfers;
+use super::transfers::{self, Transfers};
 use crate::facts::{Finding, HostCause, HostTimeline, TraceHost, Traces, WindowSource};
 use crate::measured::Measured;
 use crate::records::traces;
@@ -74,14 +74,12 @@ pub(crate) fn examine(
     let found = slow_calls::slow_calls(&all, options.slow)?;
     let ahead = clocks::ahead(dataset, m, &all)?;
     let any_retransmits = all.hosts().any(|host| !all.retransmits(host).is_empty());
-    let mut of_dumps = if any_retransmits {
-        transfers::windows(dataset, m, options.max_rows)?
+    let transfers = if any_retransmits {
+        transfers::transfers(dataset, m, options.max_rows)?.later(&ahead)
     } else {
-        BTreeMap::new()
+        Transfers::default()
     };
-    for (host, windows) in &mut of_dumps {
-        *windows = windows.later(ahead.get(host).copied().unwrap_or(0));
-    }
+    let of_dumps = &transfers.windows;
     let mut windows = BTreeMap::new();
     for host in all.hosts() {
         let dumps = of_dumps.get(host).cloned();
@@ -96,7 +94,7 @@ pub(crate) fn examine(
         };
         windows.extend(chosen.map(|w| (host.to_owned(), w)));
     }
-    let retransmits = retransmit::retransmits(&all, &windows, &of_dumps);
+    let retransmits = retransmit::retransmits(&all, &windows, &transfers);
     Ok(Some(Examined {
         all,
         found,

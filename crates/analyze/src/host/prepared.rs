@@ -7,6 +7,7 @@ use super::running::Running;
 use super::slow_spans::{HostWindows, SlowSpan};
 use super::store::{HostTraces, Retransmit};
 use super::stretches::{Stretch, Stretches};
+use crate::facts::WindowSource;
 use crate::statistics::robust;
 
 /// With ordinary operations in less of the time than this, what falls into them tells no rate.
@@ -19,6 +20,8 @@ pub(super) struct Prepared<'a> {
     /// The slow transfers whose loss counts: of the dumps, which tell it of every rank, else what windows there are.
     losses: &'a [SlowSpan],
     pub(super) running: Running,
+    /// How many of them ran, where it is known only coarsely when.
+    how_many: Option<Running>,
     pub(super) stretches: Stretches,
     /// Within the span.
     pub(super) list: Vec<Retransmit>,
@@ -36,7 +39,7 @@ impl<'a> Prepared<'a> {
         let span = windows.span;
         let mut lengths: Vec<f64> = windows.slow.iter().map(|s| s.micros * 1e3).collect();
         let length = robust::median(&mut lengths)?;
-        let of_windows = windows.slow.iter().map(|s| (s.window, s.micros * 1e3));
+        let of_windows = || windows.slow.iter().map(|s| (s.window, s.micros * 1e3));
         (span.0 < span.1).then(|| Self {
             host,
             windows,
@@ -44,7 +47,9 @@ impl<'a> Prepared<'a> {
                 .map(|dumps| &dumps.slow)
                 .filter(|slow| !slow.is_empty())
                 .unwrap_or(&windows.slow),
-            running: Running::of(of_windows, span),
+            running: Running::of(of_windows(), span),
+            how_many: (windows.source == WindowSource::Dumps)
+                .then(|| Running::how_many(of_windows(), span)),
             stretches: windows.stretches().within(span),
             list: list
                 .iter()
@@ -72,6 +77,7 @@ impl<'a> Prepared<'a> {
     pub(super) fn part<'b>(&'b self, at: &'b [i64]) -> Part<'b> {
         Part {
             running: &self.running,
+            how_many: self.how_many.as_ref(),
             at,
             length: self.length,
         }

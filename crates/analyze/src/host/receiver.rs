@@ -67,6 +67,35 @@ pub(super) fn largest(
         })
 }
 
+/// The finding about a sender, as one about the host that it and these send to.
+pub(super) fn of_sender(
+    all: &HostTraces,
+    to: &Destinations,
+    hosts: &[Prepared<'_>],
+    found: &Retransmits,
+    receiver: &str,
+    senders: &[String],
+) -> Option<Retransmits> {
+    let number = to.number(receiver);
+    // What has no address may go there.
+    let takes = |c: u32| {
+        let end = to.of_connection(c);
+        number.is_none() || end.is_none() || end == number
+    };
+    let senders: Vec<Sender<'_, '_>> = hosts
+        .iter()
+        .filter(|host| senders.iter().any(|name| name == host.host))
+        .map(|host| (host, host.moments(takes)))
+        .filter(|(_, at)| !at.is_empty())
+        .collect();
+    let told = Together::of(&senders)?.told(all, receiver, takes, 1.0)?;
+    // The one stood out alone, so its chance is kept.
+    Some(Retransmits {
+        chance: found.chance,
+        ..told
+    })
+}
+
 /// A host with moments at which it sent something again.
 pub(super) type Sender<'h, 'a> = (&'h Prepared<'a>, Vec<i64>);
 

@@ -13,9 +13,12 @@ use super::destinations::Destinations;
 use super::excess::{Excess, excess};
 use super::prepared::{Hit, Prepared, named};
 use super::receiver::{self, Receiver};
+use super::sides::{self, Side};
 use super::slow_spans::HostWindows;
 use super::store::HostTraces;
+use super::transfers::Transfers;
 use super::unsure;
+use super::ways::Ways;
 use crate::facts::WindowSource;
 
 /// Retransmits beyond those expected, at least; fewer are anecdotes.
@@ -102,22 +105,27 @@ impl Retransmits {
     }
 }
 
-/// Every such host, by time lost. `of_dumps` are the slow transfers of the dumps, by the clocks of the traces.
+/// Every such host, by time lost. The transfers are those of the dumps, by the clocks of the traces.
 pub(crate) fn retransmits(
     all: &HostTraces,
     windows: &BTreeMap<String, HostWindows>,
-    of_dumps: &BTreeMap<String, HostWindows>,
+    of_dumps: &Transfers,
 ) -> Vec<Retransmits> {
     let mut hosts: Vec<Prepared<'_>> = windows
         .iter()
         .filter_map(|(host, windows)| {
-            Prepared::of(host, all.retransmits(host), windows, of_dumps.get(host))
+            Prepared::of(
+                host,
+                all.retransmits(host),
+                windows,
+                of_dumps.windows.get(host),
+            )
         })
         .collect();
     let to = Destinations::of(all);
     let tests = tests(&hosts, &to);
     let mut out: Vec<Retransmits> = Vec::new();
-    while let Some((found, explained)) = next(all, &to, &hosts, tests) {
+    while let Some((found, explained)) = next(all, &to, &hosts, &of_dumps.ways, tests) {
         for host in &mut hosts {
             let whole = explained.hosts.contains(host.host);
             host.leave_out(|c| {
@@ -150,6 +158,7 @@ fn next(
     all: &HostTraces,
     to: &Destinations,
     hosts: &[Prepared<'_>],
+    ways: &Ways,
     tests: f64,
 ) -> Option<(Retransmits, Explained)> {
     let sender = hosts
@@ -169,7 +178,22 @@ fn next(
         return Some((found, explained));
     }
     let mut found = sender?;
-    unsure::leave_open(all, to, hosts, &mut found);
+    match sides::side(ways, to, hosts, &found.host) {
+        Side::Sender => {}
+        Side::Receiver { host, senders } => {
+            let (number, of_sender) = (to.number(&host), found.host.clone());
+            if let Some(found) = receiver::of_sender(all, to, hosts, &found, &host, &senders) {
+                // Without addresses nothing tells what else these send again.
+                let mut hosts = BTreeSet::from([host, of_sender]);
+                if number.is_none() {
+                    hosts.extend(senders);
+                }
+                return Some((found, Explained { hosts, to: number }));
+            }
+        }
+        Side::Perhaps { host } => found.blame = Blame::Either { receiver: host },
+        Side::Unknown => unsure::leave_open(all, to, hosts, &mut found),
+    }
     let hosts = match &found.blame {
         Blame::Open { senders, .. } => senders.iter().cloned().collect(),
         _ => found.hosts().into_iter().map(str::to_owned).collect(),

@@ -1,9 +1,13 @@
-//! How likely a slow operation was running at each moment.
+//! How likely a slow operation was running at each moment, or how many were.
 //!
 //! Where it is known when an operation ran, it is 1 then and 0 else. Where only a wider time is known, the operation filled a part of
-//! that time, and the part is the probability for each moment in it. Several operations are taken not to know of each other.
+//! that time, and the part is the probability for each moment in it. Several operations are taken not to know of each other. Where such times
+//! cover nearly all of a run, a slow operation may have been running at any moment, and only how many tells one moment from another.
 
 use super::stretches::Stretch;
+
+/// Of a number, the levels end here.
+const MOST_LEVELS: f64 = u16::MAX as f64;
 
 /// Levels that probabilities are kept to: what is less makes no difference to any sum.
 const LEVELS: f64 = 1000.0;
@@ -11,7 +15,7 @@ const LEVELS: f64 = 1000.0;
 /// An operation that surely ran counts as this, so that logarithms stay finite.
 const SURE: f64 = 1.0 - 1e-9;
 
-/// The probability over a span of time.
+/// The probability, or the expected number, over a span of time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Running {
     /// Where it changes, the ends of the span included; ns.
@@ -27,6 +31,26 @@ pub(crate) struct Running {
 impl Running {
     /// Of windows and how long within each the operation ran, ns.
     pub(crate) fn of(windows: impl Iterator<Item = (Stretch, f64)>, span: Stretch) -> Self {
+        Self::by(
+            windows,
+            span,
+            |part| (1.0 - part).ln(),
+            |log| 1.0 - f64::exp(log),
+        )
+    }
+
+    /// How many were running, of the same.
+    pub(crate) fn how_many(windows: impl Iterator<Item = (Stretch, f64)>, span: Stretch) -> Self {
+        Self::by(windows, span, |part| part, |sum| sum)
+    }
+
+    /// `adds` is what a part is as a term of a sum, `level_of` what the sum comes to.
+    fn by(
+        windows: impl Iterator<Item = (Stretch, f64)>,
+        span: Stretch,
+        adds: impl Fn(f64) -> f64,
+        level_of: impl Fn(f64) -> f64,
+    ) -> Self {
         let mut changes: Vec<(i64, f64)> = Vec::new();
         for ((from, to), length) in windows {
             let (start, end) = (from.max(span.0), to.min(span.1));
@@ -34,8 +58,8 @@ impl Running {
                 continue;
             }
             let part = (length / (to.saturating_sub(from)) as f64).clamp(0.0, SURE);
-            let log = (1.0 - part).ln();
-            changes.extend([(start, log), (end, -log)]);
+            let term = adds(part);
+            changes.extend([(start, term), (end, -term)]);
         }
         changes.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let mut out = Self {
@@ -44,12 +68,12 @@ impl Running {
             before: vec![0.0],
             distribution: Vec::new(),
         };
-        let mut log = 0.0;
+        let mut sum = 0.0;
         let mut level = 0;
         for same in changes.chunk_by(|a, b| a.0 == b.0) {
             out.until(same[0].0, level);
-            log += same.iter().map(|c| c.1).sum::<f64>();
-            level = ((1.0 - f64::exp(log)) * LEVELS).round().clamp(0.0, LEVELS) as u16;
+            sum += same.iter().map(|c| c.1).sum::<f64>();
+            level = (level_of(sum) * LEVELS).round().clamp(0.0, MOST_LEVELS) as u16;
         }
         out.until(span.1, level);
         out.distribution = out.lengths();
@@ -104,7 +128,8 @@ impl Running {
     }
 
     fn lengths(&self) -> Vec<(f64, f64)> {
-        let mut lengths = vec![0.0; LEVELS as usize + 1];
+        let most = self.levels.iter().copied().max().unwrap_or(0);
+        let mut lengths = vec![0.0; usize::from(most) + 1];
         for (level, ends) in self.levels.iter().zip(self.edges.windows(2)) {
             lengths[usize::from(*level)] += (ends[1] - ends[0]) as f64;
         }
@@ -139,6 +164,8 @@ mod tests {
     fn two_halves_are_three_quarters_and_no_window_is_never() {
         let both = [((0, 10), 5.0), ((0, 10), 5.0)];
         assert!((Running::of(both.into_iter(), (0, 20)).at(3) - 0.75).abs() < 1e-9);
+        let many = Running::how_many(both.into_iter(), (0, 20));
+        assert_eq!(many.levels(), [(0.0, 10.0), (1.0, 10.0)]);
         let none = Running::of(std::iter::empty(), (0, 20));
         assert_eq!(none.levels(), [(0.0, 20.0)]);
     }

@@ -4,6 +4,7 @@
 //! dump says when it stopped; of others `ended` tells about when.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use nccl_report_ingest::{Dataset, Table};
 
@@ -11,6 +12,7 @@ use super::ended::Ends;
 use super::pairs;
 use super::slow_spans::{HostWindows, SlowSpan, is_slow};
 use super::stretches::{Gathering, Stretches};
+use super::ways::{Way, Ways};
 use crate::Error;
 use crate::collective::gather::{self, Portion};
 use crate::collective::matching::Matched;
@@ -20,6 +22,10 @@ use crate::measured::Measured;
 use crate::records::operation::semantics;
 use crate::records::traces;
 use crate::statistics::robust;
+
+/// The first operations of a communicator of one function and size may take long for reasons of their own: connections are set up, and ranks
+/// come from different work. They don't tell one host from another.
+pub(super) const WARM_UP: usize = 3;
 
 /// What finds a record among those of a communicator.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +40,8 @@ pub(super) struct RecordKey {
 #[derive(Debug, Clone)]
 pub(super) struct Slow {
     pub(super) comm: usize,
+    /// Who sends to whom; `None` for what is slow for a reason of its own.
+    pub(super) way: Option<Arc<Way>>,
     pub(super) records: Vec<RecordKey>,
     /// How long it took and usually takes, µs.
     pub(super) micros: f64,
@@ -46,13 +54,36 @@ pub(super) struct Slow {
     pub(super) stopped: BTreeMap<String, i64>,
 }
 
-/// The slow transfers of every host of the dumps that talks with another.
-pub(crate) fn windows(
+/// The transfers between hosts.
+#[derive(Debug, Default)]
+pub(crate) struct Transfers {
+    /// The slow ones of every host of the dumps.
+    pub(crate) windows: BTreeMap<String, HostWindows>,
+    /// Who sends to whom in them.
+    pub(crate) ways: Ways,
+}
+
+impl Transfers {
+    /// The same by the clocks of the traces, which are ahead by so many ns.
+    pub(crate) fn later(mut self, ahead: &BTreeMap<String, i64>) -> Self {
+        for (host, windows) in &mut self.windows {
+            *windows = windows.later(ahead.get(host).copied().unwrap_or(0));
+        }
+        Self {
+            ways: self.ways.later(ahead),
+            ..self
+        }
+    }
+}
+
+/// All that the dumps tell of.
+pub(crate) fn transfers(
     dataset: &Dataset,
     m: &Measured,
     max_rows: u64,
-) -> Result<BTreeMap<String, HostWindows>, Error> {
+) -> Result<Transfers, Error> {
     let mut slow = Vec::new();
+    let mut ways = Ways::default();
     for table in [Table::Collectives, Table::P2p] {
         let mut rows = rows_of_comms(m, table == Table::P2p);
         for (c, rows) in rows.iter_mut().enumerate() {
@@ -68,8 +99,8 @@ pub(crate) fn windows(
             let gathered = gather::gather(dataset, table, m, &portion)?;
             for comm in portion.comms.clone().filter(|&c| rows[c] > 0) {
                 slow.extend(match table {
-                    Table::P2p => pairs::slow(m, comm, &gathered),
-                    _ => of_comm(m, comm, &order::matched(m, comm, &gathered)),
+                    Table::P2p => pairs::slow(m, comm, &gathered, &mut ways),
+                    _ => of_comm(m, comm, &order::matched(m, comm, &gathered), &mut ways),
                 });
             }
         }
@@ -97,6 +128,7 @@ pub(crate) fn windows(
         }
     }
     for s in &slow {
+        let mut on = BTreeMap::new();
         for (host, ended) in &s.ended {
             let Some(windows) = out.get_mut(host) else {
                 continue;
@@ -109,16 +141,21 @@ pub(crate) fn windows(
                     (ended.0 - s.micros as i64, ended.1)
                 }
             };
+            let window = (from.saturating_mul(1000), to.saturating_mul(1000));
+            on.insert(host.clone(), window);
             windows.slow.push(SlowSpan {
-                window: (from.saturating_mul(1000), to.saturating_mul(1000)),
+                window,
                 micros: s.micros,
                 usual: s.usual,
                 ranks: s.ranks,
                 pair: s.records.iter().any(|r| r.rank.is_some()),
             });
         }
+        if let Some(way) = &s.way {
+            ways.add(way, on);
+        }
     }
-    Ok(out)
+    Ok(Transfers { windows: out, ways })
 }
 
 /// The hosts of a communicator, and how much their clocks are ahead of the mean, µs.
@@ -183,11 +220,12 @@ pub(super) fn ends(m: &Measured, comm: usize, matched: &Matched, host_of: &[usiz
 }
 
 /// The slow transfers of a communicator.
-fn of_comm(m: &Measured, comm: usize, matched: &Matched) -> Vec<Slow> {
+fn of_comm(m: &Measured, comm: usize, matched: &Matched, ways: &mut Ways) -> Vec<Slow> {
     let members = m.topology.comms[comm].members.len();
     let (hosts, host_of) = host_of_members(m, comm);
     let clocks = hosts_of(m, comm);
     let ends = ends(m, comm, matched, &host_of);
+    let way = Way::among(&hosts);
     let ended_on = |ended: (i64, i64)| -> BTreeMap<String, (i64, i64)> {
         let each = hosts.iter().zip(&ends.ahead).map(|(host, ahead)| {
             let ahead = ahead + clocks.get(host).copied().unwrap_or(0);
@@ -203,12 +241,16 @@ fn of_comm(m: &Measured, comm: usize, matched: &Matched) -> Vec<Slow> {
             continue;
         }
         let micros = x.shortest();
-        times.entry(x.cell()).or_default().push(micros);
+        let of_cell = times.entry(x.cell()).or_default();
+        of_cell.push(micros);
+        let warm = of_cell.len() > WARM_UP;
+        ways.count(&way, u64::from(warm));
         if is_slow(micros * 1e3, 0.0) {
             found.push((
                 x.cell(),
                 Slow {
                     comm,
+                    way: warm.then(|| Arc::clone(&way)),
                     records: vec![RecordKey {
                         function: x.cell().0,
                         rank: None,

@@ -79,7 +79,7 @@ pub(super) fn leave_open(
 
 /// The other end of most of what a host sends again in slow operations: a number, or that the trace tells none. `None` where it sends to
 /// several.
-fn most_of(to: &Destinations, host: &Prepared<'_>) -> Option<Option<u32>> {
+pub(super) fn most_of(to: &Destinations, host: &Prepared<'_>) -> Option<Option<u32>> {
     let inside: Vec<Option<u32>> = host
         .list
         .iter()

@@ -16,5 +16,6 @@ mod report;
 mod rules;
 mod shards;
 mod terminal;
+mod traces;
 mod usage;
 mod verbose;

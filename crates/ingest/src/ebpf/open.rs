@@ -19,6 +19,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const WRITE_VERSION: usize = 18;
 const LOGGED: u8 = 2;
 
+/// Where the header says how long a page is, in two bytes; 1 stands for what they can't hold.
+const PAGE_SIZE: usize = 16;
+const LARGEST_PAGE: u64 = 1 << 16;
+const SMALLEST_PAGE: u64 = 512;
+
 /// An open database, and the folder of links or copies that it lies in, where one was needed.
 pub(super) struct Opened {
     pub(super) db: Connection,
@@ -35,6 +40,11 @@ impl Opened {
             return with_journal(path, scratch);
         }
         let logged = log(path, "-wal").is_some();
+        if !logged && let Some(length) = ends_in_first_page(path) {
+            return Err(Trouble::Damaged(format!(
+                "it ends after {length} bytes, within its first page"
+            )));
+        }
         if !logged && is_logged(path) {
             return at(path, Mode::Immutable).map(|db| Self { db, _folder: None });
         }
@@ -150,6 +160,23 @@ fn is_logged(path: &Path) -> bool {
         .and_then(|mut file| file.read_exact(&mut head))
         .is_ok()
         && head[WRITE_VERSION] == LOGGED
+}
+
+/// The length of a file that ends before its first page does. SQLite takes what is missing for zeros, and such a database for an empty one
+/// or none.
+fn ends_in_first_page(path: &Path) -> Option<u64> {
+    let file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut head = Vec::new();
+    file.take(PAGE_SIZE as u64 + 2)
+        .read_to_end(&mut head)
+        .ok()?;
+    let page = match head.get(PAGE_SIZE..) {
+        Some(&[0, 1]) => LARGEST_PAGE,
+        Some(&[high, low]) => u64::from(u16::from_be_bytes([high, low])),
+        _ => SMALLEST_PAGE,
+    };
+    (length < page).then_some(length)
 }
 
 /// The path as SQLite's URI for a file that doesn't change; `None` where it isn't text.

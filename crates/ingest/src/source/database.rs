@@ -13,6 +13,9 @@ use super::open::{Fingerprint, fingerprint};
 /// What every SQLite database begins with.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
+/// A file that ends within these is a cut database from so many of them on: no dump and no text begins so and ends there.
+const OWN_NAME: usize = 6;
+
 /// Bytes read to get at the first ones of a gzipped file.
 const BLOCK: u64 = 4096;
 
@@ -36,7 +39,8 @@ pub(crate) fn database(path: &Path) -> Option<Database> {
         .take(BLOCK)
         .read_to_end(&mut block)
         .ok()?;
-    if block.starts_with(MAGIC) {
+    let begun = block.len() >= OWN_NAME && MAGIC.starts_with(&block);
+    if block.starts_with(MAGIC) || begun {
         return Some(Database::Plain);
     }
     if block.is_empty() {
@@ -50,7 +54,8 @@ pub(crate) fn database(path: &Path) -> Option<Database> {
             .take(MAGIC.len() as u64)
             .read_to_end(&mut head);
     }
-    (head == MAGIC).then_some(Database::Gzip)
+    let begun = head.len() >= OWN_NAME && MAGIC.starts_with(&head);
+    begun.then_some(Database::Gzip)
 }
 
 /// The file beside a database that SQLite calls so, if there is one that isn't empty.

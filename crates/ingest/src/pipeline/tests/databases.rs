@@ -373,6 +373,28 @@ fn of_a_cut_database_what_is_left_is_used() {
 }
 
 #[test]
+fn a_database_cut_within_its_first_page_is_cut_and_no_other_kind() {
+    let whole = std::fs::read(fixtures().join("gpu-002.db")).expect("read");
+    let page = usize::from(u16::from_be_bytes([whole[16], whole[17]]));
+    // In the name of the format, in the header, behind it, and a byte before the page is whole.
+    for cut in [7, 15, 16, 60, 100, 300, page - 1] {
+        for (name, content) in [
+            ("cut.db", whole[..cut].to_vec()),
+            ("cut.gz", gzip(&whole[..cut])),
+        ] {
+            let job = Job::new();
+            job.put(name, content);
+            let dataset = job.run();
+            let skipped = skipped(&dataset);
+            assert!(
+                skipped.len() == 1 && skipped[0].1.contains("damaged or cut off"),
+                "{name} after {cut}: {skipped:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn views_and_virtual_tables_are_no_tables() {
     let job = Job::new();
     made(
