@@ -14,14 +14,8 @@ use crate::statistics::window::Standout;
 /// Pauses explain a host's lateness from this part on: operations that overlap with computing see the same delay several times.
 const PAUSES: f64 = 0.2;
 
-/// Processes that a culprit carries along: those of its communicators inside its host, through which delay passes at once, and the
-/// replicas of a pipeline that they are in. Communicators over hosts are where it shows.
-pub(super) fn reached(
-    m: &Measured,
-    places: &[Vec<(usize, usize)>],
-    replicas: &Replicas,
-    culprit: usize,
-) -> BTreeSet<usize> {
+/// A culprit and those of its communicators inside its host, through which delay passes at once; those over hosts are where it shows.
+fn near(m: &Measured, places: &[Vec<(usize, usize)>], culprit: usize) -> BTreeSet<usize> {
     let home = m.topology.processes[culprit].host.as_str();
     let inside = |c: usize| {
         let members = m.topology.comms[c].members.iter();
@@ -29,13 +23,25 @@ pub(super) fn reached(
             .map(|x| x.1.0 as usize)
             .all(|p| m.topology.processes[p].host == home)
     };
-    let near = places[culprit]
+    places[culprit]
         .iter()
         .filter(|x| inside(x.0))
         .flat_map(|x| m.topology.comms[x.0].members.iter())
         .map(|x| x.1.0 as usize)
-        .chain([culprit]);
-    near.flat_map(|p| replicas.fellows(p).chain([p])).collect()
+        .chain([culprit])
+        .collect()
+}
+
+/// A culprit and whom it carries along: those near it, and the replicas of a pipeline that they are in.
+pub(super) fn reached(
+    m: &Measured,
+    places: &[Vec<(usize, usize)>],
+    replicas: &Replicas,
+    culprit: usize,
+) -> BTreeSet<usize> {
+    let near = near(m, places, culprit);
+    let far: Vec<usize> = near.iter().flat_map(|&p| replicas.fellows(p)).collect();
+    near.into_iter().chain(far).collect()
 }
 
 /// Hosts most of whose ranks a culprit carries along: those in its communicators, and the replicas of a pipeline that they are in.
@@ -51,7 +57,8 @@ pub(super) fn carried_along(
     }
     let mut out = BTreeSet::new();
     for culprit in culprits {
-        let far = reached(m, places, replicas, culprit);
+        let near = near(m, places, culprit);
+        let far: BTreeSet<usize> = near.iter().flat_map(|&p| replicas.fellows(p)).collect();
         let mut carried: BTreeMap<&str, usize> = BTreeMap::new();
         for &p in &far {
             *carried

@@ -30,6 +30,9 @@ const SAME_WINDOW: f64 = 0.5;
 /// What is slow outside of a window as well, by this part of what it is inside, is slow all the time.
 const LASTING: f64 = 0.5;
 
+/// Operations of a unit before its pace over time is known: of fewer, a quarter of the run holds hardly more than two.
+const KNOWN_OVER_TIME: f64 = 16.0;
+
 /// A fault of the fabric touches nearly all network units.
 const FABRIC: f64 = 0.8;
 
@@ -241,6 +244,7 @@ fn noises(units: &[Unit]) -> BTreeMap<Kind, Noise> {
 fn fabric(m: &Measured, units: &[Unit]) -> Option<(SlowLink, BTreeSet<usize>)> {
     let network: Vec<usize> = (0..units.len())
         .filter(|&i| units[i].network && !units[i].partial)
+        .filter(|&i| units[i].operations >= KNOWN_OVER_TIME)
         .collect();
     // Of each unit, the ratio against its own usual pace.
     let own: Vec<Series> = network

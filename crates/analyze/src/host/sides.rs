@@ -142,7 +142,7 @@ struct Count {
 
 /// Whom a transfer is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum Whose {
     Both,
     Sender,
     Receiver,
@@ -151,7 +151,7 @@ enum Of {
     Back,
 }
 
-impl Of {
+impl Whose {
     fn of(way: &Way, sender: &str, receiver: &str) -> Self {
         match (way.sends(sender), way.receives(receiver)) {
             (true, true) => Self::Both,
@@ -168,16 +168,16 @@ impl<'w> Evidence<'w> {
     fn of(ways: &Ways, hits: &[Hit<'w>], sender: &str, receiver: &str) -> Option<Self> {
         let mut counts = [Count::default(); 5];
         for (way, of) in ways.all() {
-            counts[Of::of(way, sender, receiver) as usize].operations += of.operations as f64;
+            counts[Whose::of(way, sender, receiver) as usize].operations += of.operations as f64;
         }
         let mut windows: [Vec<Stretch>; 5] = Default::default();
         let mut others = Vec::new();
         for hit in hits {
-            let of = Of::of(hit.way, sender, receiver);
+            let of = Whose::of(hit.way, sender, receiver);
             let by = |host: &str| match of {
-                Of::Both | Of::Sender => host == sender,
-                Of::Receiver => host != receiver,
-                Of::Neither | Of::Back => true,
+                Whose::Both | Whose::Sender => host == sender,
+                Whose::Receiver => host != receiver,
+                Whose::Neither | Whose::Back => true,
             };
             let mut by = hit.by.iter().filter(|host| by(host)).peekable();
             let Some(window) = by.peek().and_then(|host| hit.on.get(**host)) else {
@@ -185,7 +185,7 @@ impl<'w> Evidence<'w> {
             };
             counts[of as usize].slow += 1.0;
             windows[of as usize].push(*window);
-            if of == Of::Receiver {
+            if of == Whose::Receiver {
                 others.extend(by);
             }
         }
