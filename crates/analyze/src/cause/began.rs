@@ -47,7 +47,7 @@ pub(super) fn weigh(m: &Measured, told: &mut [Told]) {
         let window = scene.window.as_ref();
         let starts = of_comm
             .iter()
-            .filter_map(|(&comm, ranks)| starts::starts(m, comm, ranks, window))
+            .filter_map(|(&comm, ranks)| starts::starts(m, comm, ranks, window, scene.micros))
             .max_by_key(Starts::collectives);
         let Some(starts) = starts else {
             continue;

@@ -33,6 +33,18 @@ const LASTING: f64 = 0.5;
 /// Operations of a unit before its pace over time is known: of fewer, a quarter of the run holds hardly more than two.
 const KNOWN_OVER_TIME: f64 = 16.0;
 
+/// Least noise of a pooled series, as a logarithm: a thousandth of the time.
+const NOISE_FLOOR: f64 = 1e-3;
+
+/// A fabric that is slow for half of the run or longer is told only where it is clearly so: nothing says which of two paces is the usual one.
+const SLOW_FOR_LONG: f64 = 1.3;
+
+/// Stretches that are left to tell the usual pace from.
+const LEAST_OUTSIDE: usize = 6;
+
+/// Outside of that time it is as fast as the fastest quarter, up to this part of what it is slower inside.
+const REST: f64 = 0.25;
+
 /// A fault of the fabric touches nearly all network units.
 const FABRIC: f64 = 0.8;
 
@@ -246,13 +258,77 @@ fn fabric(m: &Measured, units: &[Unit]) -> Option<(SlowLink, BTreeSet<usize>)> {
         .filter(|&i| units[i].network && !units[i].partial)
         .filter(|&i| units[i].operations >= KNOWN_OVER_TIME)
         .collect();
+    let paces = [Pace::Middle, Pace::Fast];
+    paces
+        .into_iter()
+        .find_map(|pace| fabric_against(m, units, &network, pace))
+}
+
+/// What the transfers of a unit are held against over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// Its middle, while the fabric is slow for less than half of the run.
+    Middle,
+    /// The pace of its fastest quarter, where it is slow for longer.
+    Fast,
+}
+
+impl Pace {
+    fn of(self, logs: &Series) -> f64 {
+        let quantile = match self {
+            Self::Middle => 0.5,
+            Self::Fast => 0.125,
+        };
+        let mut values: Vec<f64> = logs.iter().flatten().copied().collect();
+        robust::quantile(&mut values, quantile).unwrap_or(0.0)
+    }
+
+    /// How much the pooled series moves by itself: where the fabric is slow for half of the run, only from one stretch to the next.
+    fn noise(self, pooled: &Series) -> Noise {
+        match self {
+            Self::Middle => window::noise(std::slice::from_ref(pooled), NOISE_FLOOR),
+            Self::Fast => {
+                let present: Vec<f64> = pooled.iter().flatten().copied().collect();
+                let steps: Vec<f64> = present.windows(2).map(|w| w[1] - w[0]).collect();
+                let point = robust::scale(&steps).unwrap_or(0.0) / std::f64::consts::SQRT_2;
+                Noise {
+                    point: point.max(NOISE_FLOOR),
+                }
+            }
+        }
+    }
+
+    /// Whether a window of the pooled series is the fabric's being slow.
+    fn accepts(self, standout: &Standout, pooled: &Series) -> bool {
+        if standout.whole || standout.z < Z || standout.mean.exp() < SLOW {
+            return false;
+        }
+        let outside: Vec<f64> = (0..)
+            .zip(pooled)
+            .filter(|(b, _)| !(standout.start..standout.end).contains(b))
+            .filter_map(|(_, v)| *v)
+            .collect();
+        let level = outside.iter().sum::<f64>() / outside.len().max(1) as f64;
+        self == Self::Middle
+            || (standout.mean.exp() >= SLOW_FOR_LONG
+                && outside.len() >= LEAST_OUTSIDE
+                && level <= REST * standout.mean)
+    }
+}
+
+/// The fabric, against one pace of each unit. `network` are the units looked at.
+fn fabric_against(
+    m: &Measured,
+    units: &[Unit],
+    network: &[usize],
+    pace: Pace,
+) -> Option<(SlowLink, BTreeSet<usize>)> {
     // Of each unit, the ratio against its own usual pace.
     let own: Vec<Series> = network
         .iter()
         .map(|&i| {
             let logs = logs(&units[i]);
-            let usual = robust::median(&mut logs.iter().flatten().copied().collect::<Vec<_>>())
-                .unwrap_or(0.0);
+            let usual = pace.of(&logs);
             logs.into_iter().map(|v| v.map(|v| v - usual)).collect()
         })
         .collect();
@@ -263,9 +339,8 @@ fn fabric(m: &Measured, units: &[Unit]) -> Option<(SlowLink, BTreeSet<usize>)> {
     let chunks: Vec<f64> = (0..m.grid.len())
         .map(|b| network.iter().map(|&i| units[i].chunks[b]).sum())
         .collect();
-    let noise = window::noise(std::slice::from_ref(&pooled), 1e-3);
-    let standout = window::standout(&points(&pooled, &chunks), noise)?;
-    if standout.whole || standout.z < Z || standout.mean.exp() < SLOW {
+    let standout = window::standout(&points(&pooled, &chunks), pace.noise(&pooled))?;
+    if !pace.accepts(&standout, &pooled) {
         return None;
     }
     let inside = standout.start..standout.end;
@@ -289,9 +364,19 @@ fn fabric(m: &Measured, units: &[Unit]) -> Option<(SlowLink, BTreeSet<usize>)> {
     if (covered.len() as f64) < FABRIC * levels.len() as f64 {
         return None;
     }
-    let time_lost = covered
-        .iter()
-        .map(|&i| units[i].excess[inside.clone()].iter().sum::<f64>())
+    // Where most of the run is slow, so is what units are held against elsewhere.
+    let lost = |&(i, series): &(usize, &Series)| -> f64 {
+        match pace {
+            Pace::Middle => units[i].excess[inside.clone()].iter().sum(),
+            Pace::Fast => inside
+                .clone()
+                .map(|b| units[i].time[b] * (1.0 - (-series[b].unwrap_or(0.0)).exp()).max(0.0))
+                .sum(),
+        }
+    };
+    let time_lost = (network.iter().copied().zip(&own))
+        .filter(|(i, _)| covered.contains(i))
+        .map(|x| lost(&x))
         .sum();
     let hosts = m
         .topology

@@ -252,13 +252,18 @@ pub(crate) fn late_host(m: &Measured, h: &LateHost) -> Finding {
     let window = words::window(m, &h.standout);
     let impact = impact(m, h.time_lost);
     let subject = words::host(&h.host);
+    let lacks = lacks_ranks(m, &h.host);
     Finding {
         id: id_of(FindingKind::LateHost, std::slice::from_ref(&subject), ""),
         kind: FindingKind::LateHost,
-        severity: severity(&impact),
-        confidence: confidence(h.standout.z, 8.0, 1),
+        severity: if lacks {
+            Severity::Info
+        } else {
+            severity(&impact)
+        },
+        confidence: confidence(h.standout.z, 8.0, if lacks { 2 } else { 1 }),
         summary: format!(
-            "Host {} is late as a whole: {} arrive {} late at collectives with other hosts{}; {} of the job's communication time is lost.",
+            "Host {} is late as a whole: {} arrive {} late at collectives with other hosts{}; {} of the job's communication time is lost.{}",
             words::name(&h.host),
             if h.ranks.1 >= h.ranks.0 {
                 format!("all its {} ranks", h.ranks.0)
@@ -268,6 +273,11 @@ pub(crate) fn late_host(m: &Measured, h: &LateHost) -> Finding {
             words::duration(h.micros_late),
             words::when(m, window),
             words::percent(impact.share_of_collective_time),
+            if lacks {
+                " A rank of it left no file, and may be the one that makes the others late."
+            } else {
+                ""
+            },
         ),
         advice: format!(
             "Look at {} as a whole, not at one GPU: CPU governor and power cap, cooling, memory pressure, a daemon or another job on its cores, its share of the input. If it stays, drain it.",
@@ -286,6 +296,15 @@ pub(crate) fn late_host(m: &Measured, h: &LateHost) -> Finding {
             ("times_the_noise", rounded(h.standout.z)),
         ]),
     }
+}
+
+/// Whether a rank of a communicator inside a host left no file: it may make all others of it late.
+fn lacks_ranks(m: &Measured, host: &str) -> bool {
+    m.topology.comms.iter().any(|c| {
+        let mut members = c.members.iter();
+        c.members.len() < c.n_ranks as usize
+            && members.all(|x| m.topology.processes[x.1.0 as usize].host == host)
+    })
 }
 
 /// A slow link, or links of which one is slow.

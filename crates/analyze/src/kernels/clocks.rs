@@ -32,21 +32,28 @@ pub(crate) fn offsets(
         let stops = kernels
             .of_comm(c)
             .filter(|k| ends_together(k[0].function, comm.n_ranks))
-            .map(|k| last_stops(k, &host_of));
+            .map(|k| stops(k, &host_of));
         comms.extend(of_comm(stops.collect()));
     }
     let offset = hosts.settle(&comms);
     hosts.connected(&comms).then(|| hosts.by_process(&offset))
 }
 
-/// The last stop on each host, µs by its clock.
-pub(super) fn last_stops(collective: &[Kernel], host_of: &[usize]) -> BTreeMap<usize, i64> {
-    let mut stops = BTreeMap::new();
+/// The middle of the stops on each host, µs by its clock: as late noticed as the middle of its starts.
+pub(super) fn stops(collective: &[Kernel], host_of: &[usize]) -> BTreeMap<usize, i64> {
+    let mut by_host: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
     for k in collective {
-        let stop = stops.entry(host_of[k.member as usize]).or_insert(k.stop);
-        *stop = (*stop).max(k.stop);
+        let of_host = by_host.entry(host_of[k.member as usize]).or_default();
+        of_host.push(k.stop);
     }
-    stops
+    let middle = |mut stops: Vec<i64>| {
+        let half = stops.len() / 2;
+        *stops.select_nth_unstable(half).1
+    };
+    by_host
+        .into_iter()
+        .map(|(host, stops)| (host, middle(stops)))
+        .collect()
 }
 
 /// The host that most collectives have; the others are compared with it.

@@ -20,7 +20,8 @@ pub(crate) struct Kernel {
     pub(crate) member: u32,
     /// Where its record stands in its file.
     line: i64,
-    /// Start of its first and stop of its last channel, µs since the epoch by its host's clock.
+    /// When the first start and the first stop of its channels were noticed, µs since the epoch by its host's clock: of many channels the
+    /// first is noticed with the least delay, and both alike.
     pub(crate) start: i64,
     pub(crate) stop: i64,
 }

@@ -19,6 +19,13 @@ const MOST: u64 = 1 << 19;
 /// 2^64 divided by the golden ratio: numbers that follow a pattern, as those of one step do, follow none when multiplied by it.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// Stamps are noticed late by tens of microseconds, now and then by a scheduler's turn: so far may a kernel's stamps be from how long it
+/// took, beside twice that time, µs.
+const NOTICED_LATE: i64 = 5_000;
+
+/// A kernel's line is written a dump interval after it, a day at most; a stamp further off is of another clock, µs.
+const SAME_CLOCK: u64 = 86_400_000_000;
+
 /// Communicator's id, host, process and rank, as the table gives them.
 type Endpoint<'a> = (&'a str, &'a str, i64, i64);
 
@@ -75,6 +82,13 @@ fn is_taken(sequence_number: i64, every: u64) -> bool {
     (sequence_number.cast_unsigned().wrapping_mul(SPREAD) >> 32).is_multiple_of(every)
 }
 
+/// Whether a channel's stamps can be what they say.
+fn is_believable(row: &KernelRow<'_>) -> bool {
+    let (start, stop) = row.ran;
+    stop.saturating_sub(start) <= row.micros.saturating_mul(2).saturating_add(NOTICED_LATE)
+        && row.dumped.abs_diff(stop) <= SAME_CLOCK
+}
+
 fn of_file(
     path: &Path,
     places: &Places<'_>,
@@ -83,7 +97,7 @@ fn of_file(
 ) -> Result<Vec<Kernel>, Error> {
     let mut list: Vec<Kernel> = Vec::new();
     traces::channels(path, |row: KernelRow<'_>| {
-        if row.p2p || !is_taken(row.sequence_number, every) {
+        if row.p2p || !is_taken(row.sequence_number, every) || !is_believable(&row) {
             return;
         }
         let place = places.get(&(row.id, row.host, row.pid, row.rank));
@@ -99,7 +113,7 @@ fn of_file(
                     && (k.function, k.sequence_number) == (function, row.sequence_number) =>
             {
                 k.start = k.start.min(row.ran.0);
-                k.stop = k.stop.max(row.ran.1);
+                k.stop = k.stop.min(row.ran.1);
             }
             _ => list.push(Kernel {
                 comm,

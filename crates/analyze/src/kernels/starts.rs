@@ -7,13 +7,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Kernel;
-use super::clocks::{last_stops, reference};
+use super::clocks::{self, reference};
 use crate::measured::Measured;
 use crate::records::clock::Hosts;
 use crate::statistics::robust;
 
 /// Collectives before and after, by whose stops a clock is set right.
 const AROUND: usize = 16;
+
+/// Clocks that move about by more than this part of a lateness can't tell it.
+const UNSURE: f64 = 0.5;
 
 /// Fewer collectives say nothing.
 const LEAST: usize = 20;
@@ -39,13 +42,14 @@ impl Starts {
     }
 }
 
-/// What starts say of `ranks` (members) of a communicator in some stretches of time, or in the whole run. `None` where there are none, or
-/// hardly any.
+/// What starts say of `ranks` (members) of a communicator in some stretches of time, or in the whole run, of a lateness of `claimed` µs.
+/// `None` where there are none, or hardly any, or the clocks move by more than half of that about each of them.
 pub(crate) fn starts(
     m: &Measured,
     comm: usize,
     ranks: &[usize],
     window: Option<&Range<usize>>,
+    claimed: f64,
 ) -> Option<Starts> {
     let of = &m.topology.comms[comm];
     let hosts = Hosts::of(&m.topology);
@@ -67,7 +71,7 @@ pub(crate) fn starts(
         .collect();
     let at = |c: &[Kernel]| c[0].stop.saturating_sub(ahead[c[0].member as usize]);
     collectives.sort_by_key(|c| at(c));
-    let clocks = clocks(&collectives, &host_of)?;
+    let clocks = clocks_over_time(&collectives, &host_of, UNSURE * claimed)?;
     let mut out = Starts {
         after_others: Vec::new(),
         last: 0,
@@ -96,16 +100,32 @@ pub(crate) fn starts(
         else {
             continue;
         };
+        // Nobody waits longer than the collective takes.
+        let longest = collective
+            .iter()
+            .map(|k| k.stop.saturating_sub(k.start))
+            .max();
+        let bound = longest.unwrap_or(0) as f64 + claimed;
+        if (theirs - others).abs() > bound {
+            continue;
+        }
         out.after_others.push(theirs - others);
         out.last += usize::from(theirs >= latest);
     }
     (out.collectives() >= LEAST).then_some(out)
 }
 
-/// For each collective, by how much each host's clock is then ahead of that of the host which most have, µs.
-fn clocks(collectives: &[&[Kernel]], host_of: &[usize]) -> Option<Vec<BTreeMap<usize, f64>>> {
-    let stops: Vec<BTreeMap<usize, i64>> =
-        collectives.iter().map(|c| last_stops(c, host_of)).collect();
+/// For each collective, by how much each host's clock is then ahead of that of the host which most have, µs; hosts of which those around
+/// disagree by more than `most` µs aren't in it.
+fn clocks_over_time(
+    collectives: &[&[Kernel]],
+    host_of: &[usize],
+    most: f64,
+) -> Option<Vec<BTreeMap<usize, f64>>> {
+    let stops: Vec<BTreeMap<usize, i64>> = collectives
+        .iter()
+        .map(|c| clocks::stops(c, host_of))
+        .collect();
     let reference = reference(&stops)?;
     // Of each host the collectives that it has in common with that one, and the difference of the stops.
     let mut differences: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
@@ -123,7 +143,8 @@ fn clocks(collectives: &[&[Kernel]], host_of: &[usize]) -> Option<Vec<BTreeMap<u
         let place = of_host.partition_point(|d| d.0 < i);
         let near = place.saturating_sub(AROUND)..(place + AROUND + 1).min(of_host.len());
         let mut values: Vec<f64> = of_host[near].iter().map(|d| d.1).collect();
-        robust::median(&mut values)
+        let agree = spread(&values) <= most;
+        agree.then(|| robust::median(&mut values)).flatten()
     };
     Some(
         (stops.iter().enumerate())
@@ -135,6 +156,22 @@ fn clocks(collectives: &[&[Kernel]], host_of: &[usize]) -> Option<Vec<BTreeMap<u
             })
             .collect(),
     )
+}
+
+/// How much differences move about a steady drift, µs.
+fn spread(values: &[f64]) -> f64 {
+    let half = values.len() / 2;
+    let middle = |part: &[f64]| robust::median(&mut part.to_vec()).unwrap_or(0.0);
+    let drift = if half < 2 {
+        0.0
+    } else {
+        2.0 * (middle(&values[half..]) - middle(&values[..half])) / values.len() as f64
+    };
+    let rest: Vec<f64> = (0..)
+        .zip(values)
+        .map(|(i, v)| v - drift * f64::from(i))
+        .collect();
+    robust::scale(&rest).unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -167,25 +204,35 @@ mod tests {
     #[test]
     fn the_late_rank_begins_after_the_others_whatever_the_clocks_say() {
         let m = job(96);
-        let late = starts(&m, 0, &[3], None).expect("told");
+        let late = starts(&m, 0, &[3], None, 200.0).expect("told");
         assert_eq!(late.collectives(), 96);
         // Half of them by 200 µs: 100 in the mean. The drift over those around is even on both sides but at the ends.
         assert!((late.mean() - 100.0).abs() < 20.0, "{}", late.mean());
         assert!(late.last >= 48, "{}", late.last);
-        let other = starts(&m, 0, &[0], None).expect("told");
+        let other = starts(&m, 0, &[0], None, 200.0).expect("told");
         assert!(other.mean() < 20.0, "{}", other.mean());
         // Of a host, the middle of its ranks: half of 100.
-        let host = starts(&m, 0, &[2, 3], None).expect("told");
+        let host = starts(&m, 0, &[2, 3], None, 200.0).expect("told");
         assert!((host.mean() - 50.0).abs() < 20.0, "{}", host.mean());
+    }
+
+    #[test]
+    fn a_clock_that_drifts_is_followed_and_one_that_jumps_is_not() {
+        let drifts: Vec<f64> = (0..33).map(|i| 10.0 * f64::from(i)).collect();
+        assert!(spread(&drifts) < 1.0, "{}", spread(&drifts));
+        let jumps: Vec<f64> = (0..33)
+            .map(|i| if i / 5 % 2 == 0 { 5e6 } else { 0.0 })
+            .collect();
+        assert!(spread(&jumps) > 1e5, "{}", spread(&jumps));
     }
 
     #[test]
     fn in_a_window_only_what_ran_in_it_counts() {
         // 96 stretches of 1000 µs: the first nine collectives run before the last, the others in it or after.
         let m = job(96);
-        let first = starts(&m, 0, &[3], Some(&(0..95)));
+        let first = starts(&m, 0, &[3], Some(&(0..95)), 200.0);
         assert_eq!(first, None, "nine collectives are too few");
-        let rest = starts(&m, 0, &[3], Some(&(95..96))).expect("told");
+        let rest = starts(&m, 0, &[3], Some(&(95..96)), 200.0).expect("told");
         assert_eq!(rest.collectives(), 87);
     }
 }

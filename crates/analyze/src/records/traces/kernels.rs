@@ -20,6 +20,10 @@ pub(crate) struct KernelRow<'a> {
     pub(crate) line: i64,
     /// Start and stop of this channel, µs since the epoch.
     pub(crate) ran: (i64, i64),
+    /// How long the operation took by the GPU, µs.
+    pub(crate) micros: i64,
+    /// When its line was written, µs since the epoch by the same clock.
+    pub(crate) dumped: i64,
 }
 
 /// Visits the channels of the operations in one Parquet file of that table.
@@ -35,6 +39,8 @@ pub(crate) fn channels(path: &Path, mut visit: impl FnMut(KernelRow<'_>)) -> Res
         "kernel_start_ts_us",
         "kernel_stop_ts_us",
         "source_line",
+        "exec_time_us",
+        "dump_timestamp_us",
     ];
     batches(path, &columns, |b| {
         let (kind, id) = (b.texts("kind")?, b.texts("id")?);
@@ -49,6 +55,7 @@ pub(crate) fn channels(path: &Path, mut visit: impl FnMut(KernelRow<'_>)) -> Res
             b.numbers("kernel_stop_ts_us")?,
         );
         let line = b.numbers("source_line")?;
+        let (micros, dumped) = (b.numbers("exec_time_us")?, b.numbers("dump_timestamp_us")?);
         for i in 0..b.rows() {
             let (Some(from), Some(to)) = (start.at(i), stop.at(i)) else {
                 continue;
@@ -66,6 +73,8 @@ pub(crate) fn channels(path: &Path, mut visit: impl FnMut(KernelRow<'_>)) -> Res
                 sequence_number: sn.at(i).unwrap_or(-1),
                 line: line.at(i).unwrap_or(-1),
                 ran: (from, to),
+                micros: micros.at(i).unwrap_or(-1),
+                dumped: dumped.at(i).unwrap_or(0),
             });
         }
         Ok(())
