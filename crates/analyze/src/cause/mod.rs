@@ -9,6 +9,7 @@ mod budget;
 mod carried;
 mod data_quality;
 mod delay;
+mod fabric;
 mod fellows;
 mod intermittent;
 mod judge;
